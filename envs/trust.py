@@ -44,13 +44,18 @@ def make_stored_task(task_id: str, *, trust: bool = False, **options: Any) -> Ba
         RequestError: the task is not trusted or was a callable that no id names, or `make_task`
             refuses it.
     """
-    if "<" in parse_id(task_id)[0]:
+    if is_unnamed(task_id):
         raise RequestError(
             f"the task was a Python callable, {task_id!r}, that cannot be imported; expected a "
             "function of a module, or the callable again where there is task="
         )
     require_trust(task_id, trust=trust)
     return make_task(task_id, **options)
+
+
+def is_unnamed(task_id: str) -> bool:
+    """Return whether a task was a callable that cannot be imported, such as a lambda."""
+    return "<" in parse_id(task_id)[0]
 
 
 def require_trust(

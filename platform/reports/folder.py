@@ -18,7 +18,6 @@ from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.reports.curves import Curve
-from rolecast.platform.search.planning.config import CALLABLE_PREFIX
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.normalisation import ObservationStatistics
@@ -76,12 +75,9 @@ class Run:
         """Make the task again, with further options.
 
         Raises:
-            RequestError: the task was a Python callable, is not trusted, or cannot be made.
+            RequestError: the task was a callable that no id names, is not trusted, or cannot be
+                made.
         """
-        if str(self.record["search"]["task"]).startswith(CALLABLE_PREFIX):
-            raise RequestError(
-                f"the task of {self.folder.path} was a Python callable, which a run does not keep"
-            )
         return make_stored_task(self.task_id, trust=self.trust, **options)
 
     def policy(self, task: BatchedTask) -> Policy:

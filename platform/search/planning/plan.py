@@ -126,7 +126,8 @@ def make_plan(
     if isinstance(source, str) and source.startswith(CALLABLE_PREFIX):
         raise RequestError(
             "the task of this run was a Python callable, "
-            f"{source.removeprefix(CALLABLE_PREFIX)!r}; expected it again, as task="
+            f"{source.removeprefix(CALLABLE_PREFIX)!r}; "
+            "expected it again, as task= of rolecast.resume"
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)

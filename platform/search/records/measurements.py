@@ -18,10 +18,10 @@ from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import BatchedTask, CallsEnvironment
-from rolecast.envs.trust import make_stored_task
+from rolecast.envs.trust import is_unnamed, make_stored_task
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.planning.config import CALLABLE_PREFIX, recorded_patience
+from rolecast.platform.search.planning.config import recorded_patience
 from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.search.records.batch_checks import made_again_by_resume
 from rolecast.platform.search.records.history import Batch
@@ -296,7 +296,7 @@ def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:
 def complete_run(path: str | Path, *, trust: bool = False) -> None:
     """Measure a run that has not been measured since its last batch.
 
-    A run of a Python callable, which its folder does not keep, is left as it is.
+    A run of a Python callable that no id names is left as it is.
 
     Args:
         path: folder of the run.
@@ -309,10 +309,10 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
     batches, record = folder.read_batches(candidates=False), folder.read_run()
     kept = RunMeasurements.read(folder)
     whole = kept is not None and kept.batches == len(batches)
-    if whole or str(record["search"]["task"]).startswith(CALLABLE_PREFIX):
+    task_id, search = str(record["task"]["id"]), record["search"]
+    if whole or is_unnamed(task_id):
         return
-    search = record["search"]
-    with closing(make_stored_task(str(record["task"]["id"]), trust=trust)) as task:
+    with closing(make_stored_task(task_id, trust=trust)) as task:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
         if isinstance(unwrapped(task), HasCausalProblem):  # its expected rewards are of candidates
             batches = folder.read_batches()

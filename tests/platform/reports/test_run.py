@@ -5,14 +5,16 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 
 import rolecast
+from rolecast.core.errors import RequestError
 from rolecast.platform.reports.folder import Run
-from rolecast.platform.reports.run import write_report
+from rolecast.platform.reports.run import write_measured_report, write_report
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.history import Kind
 
@@ -91,7 +93,10 @@ def test_a_report_tells_what_each_net_is_worth_as_it_was_measured(run_copy: Path
 
 def test_a_report_of_an_unfinished_run_says_how_to_go_on(run_copy: Path) -> None:
     (run_copy / "summary.json").unlink()
-    assert f"rolecast resume {run_copy}" in write_report(run_copy).read_text()
+    text = write_report(run_copy).read_text()
+    assert f"rolecast resume {run_copy}" in text
+    assert "rolecast evaluate" not in text
+    assert "--evaluations +" not in text
 
 
 def test_a_report_of_found_structure_tabulates_its_edges_by_network(
@@ -116,6 +121,23 @@ def test_a_report_of_a_users_environment_spends_no_episodes_on_yardsticks(tmp_pa
     text = write_report(out).read_text()
     assert "An episode" in text
     assert "scripted chase" not in text
+
+
+def pendulum() -> Any:
+    return gymnasium.make("Pendulum-v1", max_episode_steps=5)
+
+
+def test_a_run_of_a_function_of_a_module_has_a_report_and_one_of_a_lambda_has_none(
+    tmp_path: Path,
+) -> None:
+    words = {"episodes": 1, "batch_size": 2, "workers": 0, "test_episodes": 1, "evaluations": 4}
+    for name, make in (("named", pendulum), ("unnamed", lambda: pendulum())):
+        rolecast.search(
+            task=make, policy="mlp", optimizer="random", out=str(tmp_path / name), **words
+        )
+    assert "An episode" in write_measured_report(tmp_path / "named").read_text()
+    with pytest.raises(RequestError, match=r"was a Python callable, .*; expected a func"):
+        write_measured_report(tmp_path / "unnamed")
 
 
 def test_the_curve_of_a_run_is_its_history(small_run: Path) -> None:
