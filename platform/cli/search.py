@@ -252,6 +252,8 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     from rolecast.platform.reports.run import write_measured_report
     from rolecast.platform.search.causal import causal_figures
 
+    if not json:
+        hint("writing the report")
     report = write_measured_report(out, trust=True)
     figures = causal_figures(out)
     if json:
