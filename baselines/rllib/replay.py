@@ -82,22 +82,26 @@ class ReplayBuffer:
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go on where a buffer of the same capacity stood.
+        """Go on where a buffer of this or another capacity stood.
 
         Raises:
             RequestError: more is in it than this one holds.
         """
-        if state["size"] > self.capacity or state["next"] >= self.capacity:
+        size, oldest = int(state["size"]), int(state["next"]) % max(int(state["size"]), 1)
+        if size > self.capacity:
             raise RequestError(
-                f"the saved replay has {state['size']} transitions; expected at most "
+                f"the saved replay has {size} transitions; expected at most "
                 f"replay_capacity, which is {self.capacity}"
             )
+        # A full ring of this capacity stays as it lies, so that draws are those of the original.
+        first = oldest if size < self.capacity else 0
         self._columns, self._size = {}, 0
-        if state["size"]:
-            self._claim(state["size"], state["columns"])
+        if size:
+            self._claim(size, state["columns"])
             for name, rows in state["columns"].items():
-                self._columns[name][: state["size"]] = rows
-        self._size, self._next = int(state["size"]), int(state["next"])
+                self._columns[name][: size - first] = rows[first:]
+                self._columns[name][size - first : size] = rows[:first]
+        self._size, self._next = size, (size + oldest - first) % self.capacity
         self._random.bit_generator.state = state["random"]
 
     def _claim(self, size: int, like: Mapping[str, Float32]) -> None:

@@ -72,6 +72,19 @@ def test_a_restored_ring_draws_and_overwrites_as_the_original_would_have() -> No
     assert kept(original) == kept(restored) == set(range(8, 20))
 
 
+@pytest.mark.parametrize(("saved", "capacity"), [(17, 18), (12, 30), (9, 20), (9, 9)])
+def test_a_replay_restored_in_another_capacity_keeps_the_newest(saved: int, capacity: int) -> None:
+    """Of a ring of 12, which 17 transitions have come round. False alarm as above."""
+    original, restored = ReplayBuffer(12, seed=3), ReplayBuffer(capacity, seed=8)
+    original.add(numbered(100, saved))
+    restored.set_state(original.get_state())
+    held = list(range(100, 100 + saved))[-12:]
+    for first in (200, 207):
+        restored.add(numbered(first, 7))
+        held += range(first, first + 7)
+        assert kept(restored) == set(held[-capacity:])
+
+
 def test_a_saved_state_is_not_changed_by_what_comes_after() -> None:
     buffer = ReplayBuffer(4, seed=3)
     buffer.add(numbered(0, 4))
