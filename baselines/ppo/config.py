@@ -213,19 +213,21 @@ class PPO(JointAlgorithm, ppo.PPO):
 
     def round_steps(self) -> int:
         """Return T of a whole batch, which RLlib's `rollout_fragment_length` does not cut."""
-        runners = max(1, self.settings.num_env_runners)
-        episodes: int = runners * self.settings.num_envs_per_env_runner
         batch: int = self.settings.total_train_batch_size
-        return -(-batch // episodes)
+        return -(-batch // self.joint_step())
 
     def take_round(self) -> None:
-        """Sample a fragment from every runner, then learn from all of them together."""
+        """Sample a fragment from every runner, then learn from all of them together.
+
+        What the budget has left may be less than a minibatch; nothing is learned from it then.
+        """
+        cut = self.next_steps() < self.round_steps()
         with self.metrics.log_time((TIMERS, ENV_RUNNER_SAMPLING_TIMER)):
             fragments: list[StepsFragment] = self.sample_all()
         env_steps = sum(fragment.env_steps for fragment in fragments)
         self.log_round(env_steps, [end for fragment in fragments for end in fragment.ended])
         self.env_steps += env_steps
-        if env_steps < self.settings.minibatch_size:  # what is left of a budget may be too little
+        if cut and env_steps < self.settings.minibatch_size:
             return
         with self.metrics.log_time((TIMERS, LEARNER_UPDATE_TIMER)):
             self._learn(side_by_side(fragments))

@@ -132,6 +132,17 @@ class JointAlgorithm(Algorithm):
         """Return T, the steps of an episode in one round."""
         return int(self.settings.get_rollout_fragment_length())
 
+    def next_steps(self) -> int:
+        """Return T of the next round: of a whole one, or of what the budget has left."""
+        left = (self.budget or 0) - self.env_steps
+        whole = self.round_steps()
+        return min(whole, -(-left // self.joint_step())) if left > 0 else whole
+
+    def joint_step(self) -> int:
+        """Return the env steps of one step in all episodes of all runners."""
+        runners = max(self.settings.num_env_runners, 1)
+        return int(runners * self.settings.num_envs_per_env_runner)
+
     def sample_all(self) -> list[Any]:
         """Return one fragment from each runner that answers.
 
@@ -139,11 +150,7 @@ class JointAlgorithm(Algorithm):
             RunError: a task failed, or no runner answered and none came back within `patience_s`.
         """
         runners = max(self.settings.num_env_runners, 1)
-        stride = runners * self.settings.num_envs_per_env_runner
-        steps = self.round_steps()
-        left = (self.budget or 0) - self.env_steps
-        if left > 0:
-            steps = min(steps, -(-left // stride))
+        steps, stride = self.next_steps(), self.joint_step()
         call = partial(_collect, steps=steps, env_steps=self.env_steps, stride=stride)
         patience = time.monotonic() + self.patience_s
         while True:

@@ -10,6 +10,7 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rolecast.baselines.ppo.config import MAPPOConfig, PPOConfig, side_by_side
 from rolecast.baselines.ppo.sampler import PPOEnvRunner
+from tests.baselines.ppo.test_sampler import Counting
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")
 
@@ -121,3 +122,20 @@ def test_evaluation_scores_whole_episodes() -> None:
     result = algorithm.train()
     algorithm.stop()
     assert result["evaluation"]["env_runners"]["num_episodes"] == 3
+
+
+def test_a_round_of_less_than_a_minibatch_is_learned_from() -> None:
+    """Of 4 steps in each of 3 episodes, which wait for each other, 9 are live."""
+    algorithm: Any = (
+        PPOConfig()
+        .environment(Counting)
+        .env_runners(num_envs_per_env_runner=3)
+        .training(size="small", train_batch_size_per_learner=12, minibatch_size=12, num_epochs=1)
+        .debugging(seed=3)
+        .build_algo()
+    )
+    before = weights(algorithm)
+    algorithm.train()
+    assert algorithm.env_steps == 9
+    assert not np.array_equal(weights(algorithm), before)
+    algorithm.stop()
