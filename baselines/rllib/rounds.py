@@ -10,7 +10,12 @@ import ray
 import torch
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.core import (
+    COMPONENT_LEARNER,
+    COMPONENT_LEARNER_GROUP,
+    COMPONENT_RL_MODULE,
+    DEFAULT_MODULE_ID,
+)
 from ray.rllib.utils.metrics import (
     ENV_RUNNER_RESULTS,
     NUM_ENV_STEPS_SAMPLED,
@@ -122,11 +127,13 @@ class JointAlgorithm(Algorithm):
             self._lives = dict(state[PROGRESS_COMPONENT].get("lives", {}))
         if SAMPLING_COMPONENT in state:
             self._ask(partial(_set_sampling_state, states=state[SAMPLING_COMPONENT]))
+        if COMPONENT_LEARNER_GROUP in state:
+            self._restore_weights()
 
     def restore_from_path(self, path: Any, *args: Any, **kwargs: Any) -> None:
         """Restore, and let all runners act with what was restored before the next round."""
         super().restore_from_path(path, *args, **kwargs)  # type: ignore[no-untyped-call]
-        self.send_weights()
+        self._restore_weights()
 
     def round_steps(self) -> int:
         """Return T, the steps of an episode in one round."""
@@ -199,6 +206,13 @@ class JointAlgorithm(Algorithm):
             partial(_set_weights, state=weights), local_env_runner=True
         )
 
+    def _restore_weights(self) -> None:
+        """Give the weights to runners of training and evaluation that may have had later ones."""
+        call = partial(_restore_weights, state=ray.put(self._weights()))
+        for group in (self.env_runner_group, self.eval_env_runner_group):
+            if group is not None:
+                group.foreach_env_runner(call)
+
     def _copy_weights(self) -> None:
         """Give the runner in this process the weights of the learner in it."""
         (answer,) = self.learner_group.foreach_learner(lambda learner: learner.module)
@@ -230,6 +244,10 @@ def _collect(runner: JointEnvRunner, steps: int, env_steps: int, stride: int) ->
 def _set_weights(runner: JointEnvRunner, state: Any) -> tuple[int, None]:
     runner.set_state(ray.get(state) if isinstance(state, ray.ObjectRef) else state)
     return runner.worker_index or 0, None
+
+
+def _restore_weights(runner: JointEnvRunner, state: Any) -> None:
+    runner.restore_weights(ray.get(state))
 
 
 def _revive(runner: JointEnvRunner, life: int, state: Any) -> None:

@@ -209,6 +209,11 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         if NUM_ENV_STEPS_SAMPLED_LIFETIME in state:
             self.num_env_steps_sampled_lifetime = state[NUM_ENV_STEPS_SAMPLED_LIFETIME]
 
+    def restore_weights(self, state: dict[str, Any]) -> None:
+        """Take weights though newer ones are here, and all that come after them."""
+        self._weights_seq_no = 0
+        self.set_state(state)
+
     def get_ctor_args_and_kwargs(self) -> tuple[tuple[()], dict[str, Any]]:
         """Return the arguments of another such runner."""
         return (), {"config": self.config}
