@@ -251,7 +251,7 @@ def _restore_weights(runner: JointEnvRunner, state: Any) -> None:
 
 
 def _revive(runner: JointEnvRunner, life: int, state: Any) -> None:
-    runner.sampler.begin_life(life)
+    runner.begin_life(life)
     _set_weights(runner, state)
 
 

@@ -60,9 +60,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         # The only runner and the first of several are one and the same.
         index = max((self.worker_index or 0) - 1, 0)
         self._stream = (root_seed(self.config.seed), index, 0, int(self.config.in_evaluation))
-        self._generator = torch.Generator().manual_seed(
-            int(np.random.SeedSequence(self._stream).generate_state(1)[0])
-        )
+        self._generator = torch.Generator().manual_seed(_noise_seed(self._stream))
         self._weights_seq_no = 0
         self._evaluation: Sampler | None = None
         self._evaluation_env: Any = None
@@ -168,6 +166,11 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         if self._evaluation_env is not None:
             self._evaluation_env.close()
 
+    def begin_life(self, life: int) -> None:
+        """Use other seeds and noise from here on: earlier ones may have been played already."""
+        self.sampler.begin_life(life)
+        self._generator.manual_seed(_noise_seed((*self._stream[:2], life, *self._stream[3:])))
+
     def sampling_state(self) -> dict[str, Any]:
         """Return what `set_sampling_state` needs: running episodes and the noise's state."""
         return {
@@ -261,6 +264,11 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         log_episodes(self.metrics, (), ended)
         self.metrics.log_value(NUM_ENV_STEPS_SAMPLED, steps, reduce="sum")
         self.metrics.log_value(NUM_ENV_STEPS_SAMPLED_LIFETIME, steps, reduce="lifetime_sum")
+
+
+def _noise_seed(stream: tuple[int, ...]) -> int:
+    """Return the seed of the exploration noise of a stream of episodes."""
+    return int(np.random.SeedSequence(stream).generate_state(1)[0])
 
 
 def log_episodes(metrics: Any, prefix: tuple[str, ...], ended: list[EndedEpisode]) -> None:

@@ -10,6 +10,7 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 
 from rolecast.baselines.registry import algorithm_config
 from rolecast.baselines.rllib.environments import task_of
+from rolecast.baselines.rllib.rounds import _revive
 from rolecast.baselines.rllib.runner import JointEnvRunner
 from rolecast.core.errors import RunError
 from rolecast.core.patience import Patience
@@ -53,6 +54,24 @@ def test_a_policy_knows_the_action_size_of_each_agent() -> None:
     runner = JointEnvRunner(config=config, worker_index=0)
     assert runner.module[DEFAULT_MODULE_ID].own_sizes == (4, 1)
     runner.stop()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
+def test_a_runner_that_came_back_has_other_episodes_and_noise() -> None:
+    """Uniform actions, as of the first steps, do not depend on what is observed."""
+    config = algorithm_config("td3")().environment("gym:Pendulum-v1").debugging(seed=1)
+
+    def played(life: int) -> tuple[str, str]:
+        runner = JointEnvRunner(config=config, worker_index=1)
+        if life:
+            _revive(runner, life, state={})
+        transitions = runner.collect(3, env_steps=0, stride=1).transitions
+        runner.stop()
+        return str(transitions.observations), str(transitions.actions)
+
+    lives = [played(life) for life in (0, 1, 2)]
+    assert [len(set(parts)) for parts in zip(*lives, strict=True)] == [3, 3]
+    assert played(1) == lives[1]
 
 
 class Stuck(Slow):
