@@ -2,7 +2,7 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -126,9 +126,25 @@ class JointAlgorithm(Algorithm):
             self.env_steps = int(state[PROGRESS_COMPONENT]["env_steps"])
             self._lives = dict(state[PROGRESS_COMPONENT].get("lives", {}))
         if SAMPLING_COMPONENT in state:
-            self._ask(partial(_set_sampling_state, states=state[SAMPLING_COMPONENT]))
+            self._set_sampling_states(state[SAMPLING_COMPONENT])
         if COMPONENT_LEARNER_GROUP in state:
             self._restore_weights()
+
+    def _set_sampling_states(self, states: Mapping[int, Any]) -> None:
+        """Let runners go on with the episodes of others, or begin a life where they have none.
+
+        Args:
+            states: by the index of the runner that had it. The only runner, 0, is the first of
+                several, 1.
+        """
+        call = partial(
+            _set_sampling_state,
+            states={max(index, 1): state for index, state in states.items()},
+            lives=dict(self._lives),
+        )
+        for index, life in self._ask(call):
+            if life is not None:
+                self._lives[index] = life
 
     def restore_from_path(self, path: Any, *args: Any, **kwargs: Any) -> None:
         """Restore, and let all runners act with what was restored before the next round."""
@@ -260,9 +276,13 @@ def _sampling_state(runner: JointEnvRunner) -> tuple[int, dict[str, Any]]:
 
 
 def _set_sampling_state(
-    runner: JointEnvRunner, states: dict[int, dict[str, Any]]
-) -> tuple[int, None]:
-    index = runner.worker_index or 0
+    runner: JointEnvRunner, states: Mapping[int, Any], lives: Mapping[int, int]
+) -> tuple[int, int | None]:
+    """Set the state of a runner's index, where there is one; else return the life that it began."""
+    index = max(runner.worker_index or 0, 1)
     if index in states:
         runner.set_sampling_state(states[index])
-    return index, None
+        return index, None
+    life = lives.get(index, 0) + 1
+    runner.begin_life(life)
+    return index, life

@@ -41,3 +41,32 @@ def test_evaluation_plays_what_was_restored(runners: int, tmp_path: Path) -> Non
         assert played == [acting_weights(algorithm.env_runner)]
         train(algorithm, 1)
     algorithm.stop()
+
+
+def test_a_run_goes_on_with_other_runners(tmp_path: Path) -> None:
+    """The only runner and the first of several are the same; a second one begins a new life.
+
+    A checkpoint of one names it 0 here, 1 elsewhere.
+    """
+    here, one = build_tiny(runners=0), build_tiny(runners=1)
+    train(here, 1)
+    here.save_to_path(str(tmp_path / "here"))
+    wanted = train(here, 1)
+    one.restore_from_path(str(tmp_path / "here"))
+    one.save_to_path(str(tmp_path / "one"))
+    assert train(one, 1) == wanted
+    one.stop()
+    here.restore_from_path(str(tmp_path / "one"))
+    assert train(here, 1) == wanted
+    two = build_tiny(runners=2)
+    for life in (1, 2):
+        two.restore_from_path(str(tmp_path / "one"))
+        states = two.env_runner_group.foreach_env_runner(
+            lambda runner: runner.sampling_state()["sampler"], local_env_runner=False
+        )
+        assert [(state["begun"], state["life"]) for state in states] == [(2, 0), (0, life)]
+        two.save_to_path(str(tmp_path / "two"))
+        here.restore_from_path(str(tmp_path / "two"))
+        here.save_to_path(str(tmp_path / "one"))
+    for algorithm in (here, two):
+        algorithm.stop()
