@@ -171,11 +171,14 @@ class OffPolicy(JointAlgorithm):
     def setup(self, config: Any) -> None:
         """Make runners, learner and replay."""
         super().setup(config)
-        settings = self.settings
-        self.replay = ReplayBuffer(
-            settings.replay_capacity, root_seed(settings.seed), self._augmentation()
-        )
+        self.replay = self._new_replay()
         self._owed = 0.0
+
+    def _new_replay(self) -> ReplayBuffer:
+        """Return an empty replay."""
+        settings = self.settings
+        seed = root_seed(settings.seed)
+        return ReplayBuffer(settings.replay_capacity, seed, self._augmentation())
 
     def _augmentation(self) -> SymmetryAugmentation | None:
         """Return what maps batches by the task's symmetries, where that is asked for."""
@@ -209,6 +212,8 @@ class OffPolicy(JointAlgorithm):
         super().set_state(state)
         if state.get(REPLAY_COMPONENT) is not None:
             self.replay.set_state(state[REPLAY_COMPONENT])
+        elif REPLAY_COMPONENT in state:
+            self.replay = self._new_replay()
         if PROGRESS_COMPONENT in state:
             self._owed = float(state[PROGRESS_COMPONENT]["owed"])
 

@@ -123,6 +123,7 @@ def test_a_run_restored_without_its_replay_fills_a_new_one_before_it_learns(tmp_
     original, restored = config.copy().build_algo(), config.copy().build_algo()
     train(original, 2)
     original.save_to_path(str(tmp_path / "saved"))
+    train(restored, 1)
     restored.restore_from_path(str(tmp_path / "saved"))
     assert (restored.env_steps, len(restored.replay)) == (120, 0)
     kept: list[int] = []
