@@ -177,6 +177,9 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
             field = f"{type(self).__name__}.minibatch_size"
             expected = f"at most train_batch_size_per_learner, {self.train_batch_size_per_learner}"
             raise ConfigError(field, self.minibatch_size, expected)
+        if not self.explore and not self.in_evaluation:
+            expected = "True: PPO learns from actions that were drawn"
+            raise ConfigError(f"{type(self).__name__}.explore", self.explore, expected)
 
 
 class MAPPOConfig(PPOConfig):

@@ -110,7 +110,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         return dict.fromkeys(names, self._spaces)
 
     def collect(self, steps: int, env_steps: int, stride: int) -> Fragment:
-        """Collect the transitions of exploring steps in all episodes.
+        """Collect the transitions of steps in all episodes, exploring ones unless `explore` is off.
 
         Args:
             steps: T.
@@ -118,7 +118,8 @@ class JointEnvRunner(EnvRunner, Checkpointable):
             stride: env steps that all runners take in one step of this one.
         """
         self.num_env_steps_sampled_lifetime = env_steps
-        return self.sampler.collect(self._explorer(env_steps, stride), steps)
+        act = self._explorer(env_steps, stride) if self.config.explore else self._act_greedily
+        return self.sampler.collect(act, steps)
 
     def sample(
         self,

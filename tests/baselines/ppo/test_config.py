@@ -57,6 +57,14 @@ def test_wrong_settings_are_named(settings: dict[str, Any], sentence: str) -> No
         PPOConfig().training(**settings).validate()
 
 
+def test_greedy_episodes_are_refused_in_training_and_not_in_evaluation() -> None:
+    with pytest.raises(ConfigError, match="explore is False; expected True: PPO learns"):
+        PPOConfig().env_runners(explore=False).validate()
+    config: Any = PPOConfig().environment("pred_prey_3")
+    config.evaluation(evaluation_interval=1, evaluation_config={"explore": False}).validate()
+    config.get_evaluation_config_object().validate()
+
+
 def test_an_unknown_setting_is_answered_by_the_nearest() -> None:
     with pytest.raises(RequestError, match="did you mean 'clip_param'"):
         PPOConfig().training(clip_parm=0.1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 
 from rolecast.baselines.registry import algorithm_config
@@ -72,6 +73,17 @@ def test_a_runner_that_came_back_has_other_episodes_and_noise() -> None:
     lives = [played(life) for life in (0, 1, 2)]
     assert [len(set(parts)) for parts in zip(*lives, strict=True)] == [3, 3]
     assert played(1) == lives[1]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
+def test_training_episodes_are_greedy_without_exploration() -> None:
+    config = algorithm_config("td3")().environment("gym:Pendulum-v1").env_runners(explore=False)
+    runner = JointEnvRunner(config=config, worker_index=0)
+    transitions = runner.collect(6, env_steps=0, stride=1).transitions
+    seen = {"obs": torch.from_numpy(transitions.observations)}
+    wanted = runner.module[DEFAULT_MODULE_ID].forward_inference(seen)["actions"].numpy()
+    runner.stop()
+    np.testing.assert_allclose(transitions.actions, wanted, rtol=1e-5, atol=1e-6)
 
 
 class Stuck(Slow):
