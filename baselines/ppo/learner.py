@@ -108,11 +108,11 @@ class Steps:
     """[T, B], 1 where an episode ran; 0 where one had ended and waited for the others."""
 
     @classmethod
-    def of(cls, samples: Mapping[str, NDArray[Any]]) -> "Steps":
-        """Read the arrays of a runner, or of several laid side by side along B."""
+    def of(cls, samples: Mapping[str, NDArray[Any]], device: torch.device | str = "cpu") -> "Steps":
+        """Read the arrays of a runner, or of several laid side by side along B, to a device."""
         return cls(
             **{
-                name: torch.as_tensor(np.asarray(samples[name], dtype=np.float32))
+                name: torch.as_tensor(np.asarray(samples[name], dtype=np.float32)).to(device)
                 for name in cls.__dataclass_fields__
             }
         )
@@ -170,7 +170,7 @@ class PPOLearner(PPOTorchLearner):
         """
         self.before_gradient_based_update(timesteps=dict(timesteps))
         module: PPOModule = self._module[DEFAULT_MODULE_ID].unwrapped()
-        steps = Steps.of(samples)
+        steps = Steps.of(samples, self._device)
         seen = steps.observations[steps.live > 0].flatten(0, 1)
         seen_states = steps.states[steps.live > 0]
         first = bool(module.normaliser.count == 0)
@@ -231,7 +231,7 @@ class PPOLearner(PPOTorchLearner):
 
         A minibatch has `minibatch_size` joint steps, or up to twice that where they do not divide.
         """
-        live = np.flatnonzero(steps.live.flatten().numpy())
+        live = np.flatnonzero(steps.live.flatten().cpu().numpy())
         pieces = max(len(live) // (self.config.minibatch_size or len(live)), 1)
         return [
             torch.from_numpy(piece)
