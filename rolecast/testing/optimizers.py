@@ -8,7 +8,6 @@ return MyConfig().build(dimension=self.dimension, seed=seed)
 import copy
 import re
 from collections.abc import Callable, Sequence
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -103,7 +102,7 @@ class OptimizerContract:
         require_refusal(optimizer.best, "needs at least one evaluation")
 
     def test_returns_that_are_all_alike_harm_nothing(self) -> None:
-        for value, stderr in product((0.0, 0.7, -3.0), (None, 0.0, 0.2)):
+        for value, stderr in ((0.0, 0.0), (0.7, None), (-3.0, 0.2)):
             optimizer = self.make()
             for _ in range(4):
                 errors = None if stderr is None else np.full(8, stderr)
