@@ -10,7 +10,9 @@ import numpy as np
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.spec import BatchedTask
 
-FIRST_SEEDS = np.array([11, 22, 33], dtype=np.uint64)
+FIRST_SEEDS = np.array([11, 2**63 + 1, 33, 11], dtype=np.uint64)
+"""Seeds of a batch: one that no signed integer of 64 bits holds, and the first again."""
+
 CHECKED_STEPS = 60
 """Steps of each episode that the contract looks at."""
 
@@ -47,6 +49,7 @@ class TaskContract:
         for one, same, fresh in zip(first, again, played(other, FIRST_SEEDS), strict=True):
             np.testing.assert_array_equal(one, same)
             np.testing.assert_array_equal(one, fresh)
+            np.testing.assert_array_equal(one[:, 0], one[:, -1])
         task.close()
         other.close()
 
@@ -58,21 +61,23 @@ class TaskContract:
 
     def test_an_episode_does_not_depend_on_its_neighbours(self) -> None:
         task = self.make()
-        observations, rewards = played(task, FIRST_SEEDS)
+        together = played(task, FIRST_SEEDS)
         for place in range(len(FIRST_SEEDS)):
-            alone, paid = played(task, FIRST_SEEDS[place : place + 1])
-            steps = len(alone)
-            np.testing.assert_array_equal(alone[:, 0], observations[:steps, place])
-            np.testing.assert_array_equal(paid[:, 0], rewards[: steps - 1, place])
+            alone = played(task, FIRST_SEEDS[place : place + 1])
+            for own, among in zip(alone, together, strict=True):
+                np.testing.assert_array_equal(own[:, 0], among[: len(own), place])
         task.close()
 
     def test_actions_outside_their_range_are_clipped(self) -> None:
-        task, last = self.make(), []
+        task = self.make()
         shape = (len(FIRST_SEEDS), task.spec.agents, task.spec.action_size)
-        for size in (1.0, 7.0):
+        for end in (1.0, -1.0):
             task.reset(FIRST_SEEDS)
-            last.append(np.array(task.step(np.full(shape, size))[0]))
-        np.testing.assert_array_equal(last[0], last[1])
+            tame = [np.array(part) for part in task.step(np.full(shape, end))[:2]]
+            task.reset(FIRST_SEEDS)
+            wild = task.step(np.full(shape, 7.0 * end))[:2]
+            for one, other in zip(tame, wild, strict=True):
+                np.testing.assert_array_equal(one, other)
         task.close()
 
     def test_episodes_end_by_the_horizon_and_pay_nothing_afterwards(self) -> None:
@@ -98,13 +103,19 @@ def drawn_actions(task: BatchedTask, seeds: Seeds, step: int) -> Float:
     )
 
 
-def played(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float]:
-    """Return observations [T + 1, B, n, do] and rewards [T, B] of episodes of random actions."""
-    observations, rewards = [np.array(task.reset(seeds))], []
+def played(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float, Float]:
+    """Play episodes of random actions.
+
+    Returns:
+        observations [T + 1, B, n, do], rewards [T, B], and metrics [K, B], those of a step in a row
+        of their own each.
+    """
+    observations, rewards, told = [np.array(task.reset(seeds))], [], []
     for step in range(min(task.spec.horizon, CHECKED_STEPS)):
-        seen, reward, done, _ = task.step(drawn_actions(task, seeds, step))
+        seen, reward, done, metrics = task.step(drawn_actions(task, seeds, step))
         observations.append(np.array(seen))
         rewards.append(np.array(reward))
+        told += [np.array(values) for values in metrics.values()]
         if done.all():
             break
-    return np.array(observations), np.array(rewards)
+    return np.array(observations), np.array(rewards), np.reshape(told, (-1, len(seeds)))

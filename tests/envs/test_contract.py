@@ -15,7 +15,8 @@ from rolecast.testing import TaskContract
 TASKS = (
     "pred_prey_3",
     "het_pred_prey_6",
-    "drone_delivery_3",
+    "drone_delivery_1",
+    "drone_delivery_6",
     "hopper?horizon=50",
     "ma_ant_4x2?horizon=30",
     "gym:Pendulum-v1?horizon=40",

@@ -14,28 +14,6 @@ from rolecast.policies.registry import make_policy
 SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)
 
 
-def play(task: DroneDeliveryTask, seeds: np.ndarray, actions: Float) -> list[Float]:
-    """Observations, rewards and metrics of all steps; actions [T, B, n, 2]."""
-    met = [task.reset(seeds)]
-    for joint in actions:
-        observations, reward, _, metrics = task.step(joint)
-        met += [observations, reward, *metrics.values()]
-    return met
-
-
-@pytest.mark.parametrize("n", [1, 6])
-def test_an_episode_depends_on_its_seed_and_actions_alone(n: int) -> None:
-    actions = np.random.default_rng(0).uniform(-0.5, 0.5, (40, 4, n, 2))
-    actions[:, 3] = actions[:, 0]  # the same seed: the same episode
-    together = play(DroneDeliveryTask(n), SEEDS, actions)
-    for index in range(4):
-        alone = play(DroneDeliveryTask(n), SEEDS[[index]], actions[:, [index]])
-        for one, among in zip(alone, together, strict=True):
-            np.testing.assert_array_equal(one[0], among[index])
-    for value in together:
-        np.testing.assert_array_equal(value[0], value[3])
-
-
 def test_episodes_last_150_steps_and_pay_nothing_after() -> None:
     task = DroneDeliveryTask(3)
     task.reset(SEEDS)
@@ -48,14 +26,6 @@ def test_episodes_last_150_steps_and_pay_nothing_after() -> None:
     assert task.state is state
     assert still_done.all()
     assert not np.any(list(metrics.values()))
-
-
-def test_actions_outside_the_range_are_clipped() -> None:
-    wild, tame = DroneDeliveryTask(3), DroneDeliveryTask(3)
-    for task, size in ((wild, 7.0), (tame, 1.0)):
-        task.reset(SEEDS)
-        task.step(np.full((4, 3, 2), -size))
-    np.testing.assert_array_equal(wild.state.positions, tame.state.positions)
 
 
 @pytest.mark.parametrize("bad", [np.zeros((4, 2, 2)), np.full((4, 3, 2), np.nan)])

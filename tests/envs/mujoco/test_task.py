@@ -87,15 +87,6 @@ def test_the_distance_is_what_the_forward_reward_pays_for() -> None:
         assert reward[0] == pytest.approx(metrics["distance"][0] / 0.04 - cost, abs=1e-12)
 
 
-def test_actions_outside_the_range_are_clipped() -> None:
-    wild, tame = make_task("hopper"), make_task("hopper")
-    wild.reset(SEEDS)
-    tame.reset(SEEDS)
-    one, other = wild.step(np.full((4, 1, 3), -7.0)), tame.step(np.full((4, 1, 3), -1.0))
-    np.testing.assert_array_equal(one[0], other[0])
-    np.testing.assert_array_equal(one[1], other[1])
-
-
 def test_some_episodes_begin_anew_while_the_others_go_on() -> None:
     task: Any = make_task("swimmer", horizon=4)
     kept: Any = make_task("swimmer", horizon=4)

@@ -8,28 +8,6 @@ from rolecast.envs.registry import make_task
 SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)
 
 
-def play(task: PredatorPreyTask, seeds: np.ndarray, actions: np.ndarray) -> list[np.ndarray]:
-    """Observations and rewards of all steps; actions [T, B, n, 2]."""
-    met = [task.reset(seeds)]
-    for joint in actions:
-        observations, reward, _, _ = task.step(joint)
-        met += [observations, reward]
-    return met
-
-
-@pytest.mark.parametrize("n", [3, 6])
-def test_an_episode_depends_on_its_seed_and_actions_alone(n: int) -> None:
-    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (25, 4, n, 2))
-    actions[:, 3] = actions[:, 0]  # the same seed: the same episode
-    together = play(PredatorPreyTask(n), SEEDS, actions)
-    for index in range(4):
-        alone = play(PredatorPreyTask(n), SEEDS[[index]], actions[:, [index]])
-        for one, among in zip(alone, together, strict=True):
-            np.testing.assert_array_equal(one[0], among[index])
-    for value in together:
-        np.testing.assert_array_equal(value[0], value[3])
-
-
 def test_episodes_last_25_steps_and_pay_nothing_after() -> None:
     task = PredatorPreyTask(3)
     task.reset(SEEDS)
@@ -42,14 +20,6 @@ def test_episodes_last_25_steps_and_pay_nothing_after() -> None:
     np.testing.assert_array_equal(task.positions, positions)
     assert still_done.all()
     assert metrics == {}
-
-
-def test_actions_outside_the_range_are_clipped() -> None:
-    wild, tame = PredatorPreyTask(3), PredatorPreyTask(3)
-    for task, size in ((wild, 7.0), (tame, 1.0)):
-        task.reset(SEEDS)
-        task.step(np.full((4, 3, 2), -size))
-    np.testing.assert_array_equal(wild.positions, tame.positions)
 
 
 @pytest.mark.parametrize(
