@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from gpytorch.kernels import ScaleKernel
 
@@ -15,7 +14,6 @@ from rolecast.baselines.hdbo.mahalanobis import (
     random_start,
 )
 from rolecast.baselines.hdbo.surrogate import default_noise, process
-from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
 FACTOR = np.array([[1.3, -0.4, 0.2], [0.0, 0.7, 0.9], [0.0, 0.0, 2.1]])
@@ -120,15 +118,3 @@ def test_a_larger_embedding_than_the_cube_is_the_cube() -> None:
     method = Alebo(AleboConfig(embedding=12), 3, 0)
     points = np.random.default_rng(0).random((9, 3))
     np.testing.assert_allclose(method.points(method.inputs(points)), points, atol=1e-9)
-
-
-BAD = [
-    ({"embedding": 0}, "AleboConfig.embedding is 0; expected an integer >= 1"),
-    ({"matrices": 0}, "AleboConfig.matrices is 0; expected an integer >= 1"),
-]
-
-
-@pytest.mark.parametrize(("settings", "message"), BAD)
-def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(RequestError, match=message):
-        AleboConfig(**settings)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from rolecast.baselines.hdbo.baxus import BaxusConfig
 from rolecast.baselines.hdbo.nested_bins import first_bins, first_count, splits, tolerance
-from rolecast.core.errors import RequestError
 
 QUICK: dict[str, Any] = {"fit_steps": 2, "refit": 4.0, "candidates": 16}
 
@@ -82,19 +81,6 @@ def test_points_asked_for_follow_the_bins() -> None:
         values = [len(np.unique(np.abs(row).round(6))) for row in stretched]
         assert max(values) == int(optimizer.explain()["bins"]) == 1
         optimizer.tell(0.5 + 0.5 * stretched, stretched.sum(1))
-
-
-BAD = [
-    ({"evaluations": 0}, "BaxusConfig.evaluations is 0; expected an integer >= 1"),
-    ({"evaluations": None}, "BaxusConfig.evaluations is None; expected an integer >= 1"),
-    ({"candidates": 0}, "BaxusConfig.candidates is 0; expected an integer >= 1"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "message"), BAD)
-def test_a_wrong_setting_is_one_sentence(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(RequestError, match=message):
-        BaxusConfig(**wrong)
 
 
 def test_a_batch_without_gain_halves_the_box_once_for_each_run_of_failures() -> None:

@@ -9,7 +9,6 @@ from scipy.optimize import check_grad
 
 from rolecast.baselines.hdbo.gibo import GiboConfig
 from rolecast.baselines.hdbo.gradient_posterior import GradientPosterior, SquaredExponential
-from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 
 KERNEL = SquaredExponential(1.7, np.array([0.3, 0.5, 0.2]))
@@ -137,20 +136,6 @@ def test_initial_data_say_where_it_begins() -> None:
     optimizer.tell(points, np.array([0.0, 9.0, 1.0]), np.full(3, 0.01))
     np.testing.assert_array_equal(optimizer.best(), points[1])
     assert np.abs(optimizer.ask(20) - points[1]).max() <= 0.1 + 1e-6
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"samples": 0}, "GiboConfig.samples is 0; expected an integer >= 1"),
-        ({"memory": 1}, "GiboConfig.memory is 1; expected an integer >= 2, or none"),
-        ({"step": 0.0}, "GiboConfig.step is 0.0; expected a number > 0"),
-        ({"width": -0.1}, "GiboConfig.width is -0.1; expected a number > 0"),
-    ],
-)
-def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        GiboConfig(**settings)
 
 
 def test_the_answer_is_the_best_of_its_centres_where_a_step_leaps_over_the_summit() -> None:

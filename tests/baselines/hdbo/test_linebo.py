@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from rolecast.baselines.hdbo.linebo import LineBoConfig, ends_of_line
 from rolecast.baselines.hdbo.search import SurrogateSearch
-from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
 QUICK: dict[str, Any] = {"initial": 10, "fit_steps": 10, "refit": 2.0}
@@ -106,17 +105,3 @@ def test_the_first_point_of_a_line_has_the_greatest_bound() -> None:
     shares = (conditioned(grid, known) * kernel(grid, known)).sum(1)
     bounds = means + 2.0 * np.sqrt(np.maximum(1.0 - shares, 0.0))
     assert bounds[0] > bounds.max() - 1e-3
-
-
-BAD = [
-    ({"direction": "descend"}, "direction is 'descend'; expected .*'descent'"),
-    ({"queries": 0}, "LineBoConfig.queries is 0; expected an integer >= 1"),
-    ({"probes": 0}, "LineBoConfig.probes is 0; expected an integer >= 1, or none"),
-    ({"beta": 0.0}, "LineBoConfig.beta is 0.0; expected a number > 0"),
-]
-
-
-@pytest.mark.parametrize(("settings", "message"), BAD)
-def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(RequestError, match=message):
-        LineBoConfig(**settings)

@@ -1,14 +1,11 @@
 """The plain process asks where the expected improvement by hand is greatest."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from rolecast.baselines.hdbo.acquisition import IMPROVEMENT_KINDS
 from rolecast.baselines.hdbo.logei import LogEiConfig
-from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
 POINTS = np.array([[0.05], [0.2], [0.45], [0.6], [0.95]])
@@ -53,16 +50,3 @@ def test_points_of_a_batch_are_chosen_in_view_of_each_other(over: str) -> None:
     optimizer.tell(POINTS, RETURNS, np.full(5, 0.01))
     asked = np.sort(np.concatenate([optimizer.ask(2), optimizer.ask(1)])[:, 0])
     assert np.diff(asked).min() > 1e-3
-
-
-BAD = [
-    ({"restarts": 0}, "LogEiConfig.restarts is 0; expected an integer >= 1"),
-    ({"raw_samples": 1}, "LogEiConfig.raw_samples is 1; expected >= restarts, 2"),
-    ({"draws": 1.5}, "LogEiConfig.draws is 1.5; expected an integer >= 1"),
-]
-
-
-@pytest.mark.parametrize(("settings", "message"), BAD)
-def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(RequestError, match=message):
-        LogEiConfig(**settings)

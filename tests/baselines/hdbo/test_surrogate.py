@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from gpytorch.kernels import Kernel, MaternKernel, ScaleKernel
 
 from rolecast.baselines.hdbo.surrogate import (
@@ -16,7 +15,6 @@ from rolecast.baselines.hdbo.surrogate import (
     posterior_mean,
     process,
 )
-from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
 LENGTHSCALES = np.array([0.3, 0.7, 1.1])
@@ -106,18 +104,3 @@ def test_of_too_many_evaluations_the_best_and_the_latest_stay() -> None:
     returns = np.array([9.0, 1.0, 8.0, 2.0, 7.0, 3.0, 4.0])
     np.testing.assert_array_equal(kept(returns, 4), [0, 2, 5, 6])
     np.testing.assert_array_equal(kept(returns, 7), np.arange(7))
-
-
-BAD = [
-    ({"initial": 1}, "SurrogateConfig.initial is 1; expected an integer >= 2"),
-    ({"max_points": 3}, "SurrogateConfig.max_points is 3; expected an integer >= 4"),
-    ({"fit_steps": 0}, "SurrogateConfig.fit_steps is 0; expected an integer >= 1"),
-    ({"refit": 0.9}, "SurrogateConfig.refit is 0.9; expected a number >= 1"),
-    ({"outcome_transform": "ranks"}, "outcome_transform is 'ranks'; expected .*'rank'"),
-]
-
-
-@pytest.mark.parametrize(("settings", "message"), BAD)
-def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(RequestError, match=message):
-        SurrogateConfig(**settings)

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import pytest
 
 from rolecast.baselines.hdbo.turbo import Turbo, TurboConfig
-from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
 QUICK: dict[str, Any] = {"fit_steps": 3, "refit": 4.0, "candidates": 16}
@@ -89,18 +87,3 @@ def test_points_told_unasked_go_to_the_region_that_has_fewest() -> None:
     turbo = search(initial=5, trust_regions=2)
     turbo.tell(np.random.default_rng(0).random((7, 2)), np.arange(7.0))
     assert [int((turbo._record.tags == tag).sum()) for tag in range(2)] == [4, 3]
-
-
-BAD = [
-    ({"trust_regions": 0}, "TurboConfig.trust_regions is 0; expected an integer >= 1"),
-    ({"trust_regions": None}, "TurboConfig.trust_regions is None; expected an integer >= 1"),
-    ({"candidates": 0}, "TurboConfig.candidates is 0; expected an integer >= 1"),
-    ({"centre": "means"}, "centre is 'means'; expected 'mean' or 'observed'"),
-    ({"initial": 1}, "TurboConfig.initial is 1; expected an integer >= 2"),
-]
-
-
-@pytest.mark.parametrize(("settings", "message"), BAD)
-def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(RequestError, match=message):
-        search(**settings)
