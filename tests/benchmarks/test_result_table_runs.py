@@ -74,17 +74,24 @@ def test_cells_that_had_begun_when_another_failed_are_kept(tmp_path: Path) -> No
     assert "later 19" not in kept
 
 
-def test_rows_that_another_process_has_added_meanwhile_stay(tmp_path: Path) -> None:
-    path = tmp_path / "table.json"
+def test_rows_that_were_there_or_that_another_process_has_added_stay_as_they_are(
+    tmp_path: Path,
+) -> None:
+    path, told, cells = tmp_path / "table.json", list[str](), [Waiting(key="c"), Waiting(key="b")]
     write_rows(path, [{"key": "c"}])
 
     def note(said: str) -> None:
+        told.append(said)
         if "to run" in said:  # rows were read, and no cell has ended
             write_rows(path, [*read_rows(path), {"key": "a"}])
 
-    rows = table(tmp_path).run_missing([Waiting(key="b")], tmp_path, processes=1, note=note)
+    rows = table(tmp_path).run_missing(cells, tmp_path, processes=1, note=note)
     assert [row["key"] for row in rows] == ["a", "b", "c"]
     assert rows == read_rows(path)
+    assert rows[2] == {"key": "c"}
+    assert table(tmp_path).run_missing(cells, tmp_path, processes=1, note=told.append) == rows
+    there = ("1 of 2 cells are there; 1 to run", "2 of 2 cells are there; 0 to run")
+    assert told == [there[0], "b: ended", there[1]]
 
 
 def test_rows_are_not_changed_while_another_process_changes_them(tmp_path: Path) -> None:

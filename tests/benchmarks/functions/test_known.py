@@ -21,11 +21,10 @@ from rolecast.benchmarks.functions.known_suite import (
     function_of,
     known_runs,
     quick_known_runs,
-    run_known,
 )
 from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun, OptimizerMethod
 from rolecast.benchmarks.policy_table import policy_trials, quick_policy_trials
-from rolecast.benchmarks.result_table import chosen, write_rows
+from rolecast.benchmarks.result_table import chosen
 from rolecast.benchmarks.table_trials import TableTrial
 from rolecast.core.errors import RequestError
 from rolecast.platform.optimizers.protocol import SharesEpisodes
@@ -105,7 +104,8 @@ def test_a_cell_records_the_true_regret_of_the_incumbent() -> None:
     """Of random search, whose incumbent can be told from outside, by the same draws again."""
     problem = FunctionProblem(kind="additive", dimension=6, evaluations=60)
     contestant = next(each for each in KNOWN_METHODS if each.name == "random")
-    found = run_known(FunctionRun(problem=problem, method=contestant, seed=3))
+    run = FunctionRun(problem=problem, method=contestant, seed=3)
+    found = KNOWN_TABLE.run(run)
     optimizer, function = make_optimizer("random", dimension=6, seed=3), function_of(problem, 3)
     for evaluations, regret in zip(found["evaluations"], found["regrets"], strict=True):
         points = optimizer.ask(FunctionProblem.batch)
@@ -113,6 +113,8 @@ def test_a_cell_records_the_true_regret_of_the_incumbent() -> None:
         assert evaluations % FunctionProblem.batch == 0
         assert regret == pytest.approx(function.regret(optimizer.best()), rel=1e-4)
     assert found["seconds"] == sorted(found["seconds"])
+    assert found["key"] == run.key
+    assert KNOWN_TABLE.line(found).startswith(f"regret {found['regrets'][-1]} in ")
 
 
 @pytest.mark.parametrize(
@@ -139,17 +141,10 @@ def test_a_filter_that_leaves_nothing_is_refused(filters: list[str]) -> None:
         chosen(cells, filters, KNOWN_TABLE.kinds)
 
 
-def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
-    filters = ["contestant=random", "kind=additive", "kind=hartmann6"]
-    cells = chosen(quick_known_runs(), filters, KNOWN_TABLE.kinds)
-    told: list[str] = []
-    path = tmp_path / KNOWN_TABLE.file
-    write_rows(path, [row("random", 0, [0.5]) | {"key": cells[0].key}])
-    first = KNOWN_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append)
-    assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
-    assert [row["key"] for row in first] == [cell.key for cell in cells]
-    assert first[0]["regrets"] == [0.5]
-    assert KNOWN_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append) == first
+def test_rows_of_a_contestant_have_the_order_of_the_quick_runs() -> None:
+    cells = chosen(quick_known_runs(), ["contestant=random"], KNOWN_TABLE.kinds)
+    places = [KNOWN_TABLE.order(dict(cell.names)) for cell in cells]
+    assert sorted({*places}) == places
 
 
 def test_the_table_tells_median_and_interval_at_each_share_of_the_budget() -> None:

@@ -31,10 +31,8 @@ from rolecast.benchmarks.functions.published import (
     published_methods,
     published_runs,
     quick_published_runs,
-    run_published,
 )
 from rolecast.benchmarks.functions.runs import FunctionRun
-from rolecast.benchmarks.result_table import chosen, write_rows
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.registry import BASELINES, make_optimizer
@@ -143,13 +141,16 @@ def test_every_competitor_of_the_registry_is_asked_and_every_cell_differs() -> N
     one_by_one = [cell.method.name for cell in cells if cell.problem.name.endswith("one by one")]
     assert one_by_one.count("baxus") == 2
     assert "gibo" not in one_by_one
+    quick = {cell.method.name for cell in quick_published_runs()}
+    assert quick == {"random", "cmaes", "snes", "rducb"}
 
 
 def test_a_cell_records_regrets_of_the_best_point_and_of_the_incumbent() -> None:
     """Of random search, whose points can be told from outside, by the same draws again."""
     problem = published_problem(kind="branin", dimension=5, evaluations=40)
     contestant = next(each for each in published_methods() if each.name == "random")
-    found = run_published(FunctionRun(problem=problem, method=contestant, seed=2))
+    run = FunctionRun(problem=problem, method=contestant, seed=2)
+    found = PUBLISHED_TABLE.run(run)
     optimizer, function = make_optimizer("random", dimension=5, seed=2), embedded("branin", 5, 2)
     greatest = -np.inf
     assert found["evaluations"] == [10, 20, 30, 40]
@@ -159,20 +160,8 @@ def test_a_cell_records_regrets_of_the_best_point_and_of_the_incumbent() -> None
         greatest = max(greatest, values.max())
         assert observed == pytest.approx(function.optimum - greatest, rel=1e-4)
         assert incumbent == pytest.approx(observed, rel=1e-4)
-
-
-def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
-    cells = chosen(
-        quick_published_runs(), ["contestant=random", "contestant=cmaes"], PUBLISHED_TABLE.kinds
-    )
-    told: list[str] = []
-    path = tmp_path / "competitors.json"
-    done = row(cells[0].method.name, 0, 0.125) | {"key": cells[0].key}
-    write_rows(path, [done])
-    first = PUBLISHED_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append)
-    assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
-    assert 0.125 in [each["observed"][-1] for each in first]
-    assert PUBLISHED_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append) == first
+    assert found["key"] == run.key
+    assert PUBLISHED_TABLE.line(found).startswith(f"regret {found['observed'][-1]} in ")
 
 
 def row(contestant: str, seed: int, regret: float) -> dict[str, Any]:
