@@ -192,38 +192,31 @@ def test_a_search_on_ray_killed_with_its_driver_resumes_to_the_same_history(
     same_history(out, alone)
 
 
-def test_a_task_that_ends_its_process_is_named(tmp_path: Path) -> None:
-    def deadly() -> Any:
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (lambda: os._exit(1), r"evaluation 0: the process that runs the task died \d"),
+        (lambda: 1 // 0, r"evaluation \d+, episode of seed \d+: .*integer division"),
+    ],
+    ids=["ends its process", "raises"],
+)
+def test_an_environment_that_breaks_is_named_across_processes(
+    broken: Callable[[], object], message: str, tmp_path: Path
+) -> None:
+    def breaking() -> Any:
         import gymnasium
 
-        class Deadly(gymnasium.Wrapper[Any, Any, Any, Any]):
-            """Ends its process, always."""
+        class Breaking(gymnasium.Wrapper[Any, Any, Any, Any]):
+            """Breaks at each step."""
 
             def step(self, action: Any) -> Any:
-                os._exit(1)
+                broken()
 
-        return Deadly(gymnasium.make("Pendulum-v1", max_episode_steps=20))
-
-    settings = SETTINGS | {"optimizer": "random", "env_steps": 800, "episodes": 2}
-    with pytest.raises(RunError, match=r"evaluation 0: the process that runs the task died \d"):
-        search(deadly, out=tmp_path / "run", workers=1, task_options={"horizon": 20}, **settings)
-
-
-def test_a_failing_environment_is_named_across_processes(tmp_path: Path) -> None:
-    def failing() -> Any:
-        import gymnasium
-
-        class Failing(gymnasium.Wrapper[Any, Any, Any, Any]):
-            """Raises, always."""
-
-            def step(self, action: Any) -> Any:
-                raise ZeroDivisionError("of mine")
-
-        return Failing(gymnasium.make("Pendulum-v1", max_episode_steps=20))
+        return Breaking(gymnasium.make("Pendulum-v1", max_episode_steps=20))
 
     settings = SETTINGS | {"optimizer": "random", "env_steps": 800, "episodes": 2}
-    with pytest.raises(RunError, match=r"evaluation \d+, episode of seed \d+: .*of mine"):
-        search(failing, out=tmp_path / "run", workers=1, task_options={"horizon": 20}, **settings)
+    with pytest.raises(RunError, match=message):
+        search(breaking, out=tmp_path / "run", workers=1, task_options={"horizon": 20}, **settings)
 
 
 def test_an_address_where_nothing_listens_is_refused_at_once(tmp_path: Path) -> None:
