@@ -207,23 +207,26 @@ def interrupted(config: dict[str, Any]) -> None:
     tune.report({"loss": loss(config)})
 
 
-def test_tune_runs_its_trials(ray_cluster: str, tmp_path: Path) -> None:
+def test_tune_runs_its_trials_and_tells_what_they_gave(ray_cluster: str, tmp_path: Path) -> None:
+    asked = RolecastSearcher("local_gp", seed=0, random_trials=4)
     tuner = tune.Tuner(
         trainable,
         param_space=SPACE,
         tune_config=tune.TuneConfig(
-            search_alg=ConcurrencyLimiter(RolecastSearcher("local_gp", seed=0), max_concurrent=2),
+            search_alg=ConcurrencyLimiter(asked, max_concurrent=2),
             metric="loss",
             mode="min",
-            num_samples=24,
+            num_samples=8,
             reuse_actors=True,
         ),
         run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
     )
     found = tuner.fit()
     losses = [(found[number].metrics or {})["loss"] for number in range(len(found))]
-    assert len(losses) == 24
-    assert np.mean(losses[-8:]) < np.mean(losses[:8])
+    assert len(losses) == 8
+    assert asked._trials is not None
+    told = asked._trials.state_dict()["optimizer"]["data"]["rows"][:, 0]
+    np.testing.assert_allclose(np.sort(-told), np.sort(losses))
     best = found.get_best_result().config
     assert best is not None
     assert (best["constant"], set(best["net"])) == (7, {"width", "depth"})
