@@ -27,7 +27,7 @@ from optuna.testing.pytest_samplers import (
 from rolecast.core.errors import RequestError
 from rolecast.optuna import RolecastSampler, space_of
 from rolecast.platform.optimizers.local_gp.search import LocalSearch
-from rolecast.search_space import dimension, from_cube, holds, to_cube
+from rolecast.search_space import Choice, Range
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -49,14 +49,14 @@ class TestSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySampl
         return lambda: RolecastSampler("local_gp", seed=0)
 
 
-def test_values_survive_the_way_through_the_cube() -> None:
-    random, space = np.random.default_rng(0), space_of(SPACE)
-    for _ in range(100):
-        values = from_cube(random.random(dimension(space)), space)
-        point = to_cube(values, space)
-        assert holds(space, values)
-        assert ((point >= 0) & (point <= 1)).all()
-        assert from_cube(point, space) == pytest.approx(values)
+def test_distributions_become_ranges_and_choices() -> None:
+    assert space_of(SPACE) == {
+        "rate": Range(low=1e-5, high=1.0, log=True),
+        "momentum": Range(low=0.0, high=1.0, step=0.25),
+        "layers": Range(low=1, high=8, step=1, whole=True),
+        "units": Range(low=8, high=512, log=True, step=1, whole=True),
+        "activation": Choice(("tanh", "relu", None)),
+    }
 
 
 def bowl(trial: Any) -> float:
@@ -179,23 +179,18 @@ def test_a_region_in_which_all_trials_are_pruned_is_left(jobs: int) -> None:
     assert all(trial.params["x"] <= 0.6 for trial in study.trials[-8:])
 
 
-def test_the_radius_narrows_over_all_trials() -> None:
-    sampler = RolecastSampler("local_gp", seed=0, evaluations=24, random_trials=12)
-    study = optuna.create_study(sampler=sampler)
-    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=24)
-    assert sampler._optimizer is not None
-    sampler._tell(study, study.trials, sampler._optimizer)
-    found = sampler._optimizer._optimizer
-    assert isinstance(found, LocalSearch)
-    assert found.radius == pytest.approx(found._defaults.final_radius)
-
-
 def test_a_setting_of_a_dimension_waits_for_the_study() -> None:
+    """And that of the evaluations is of all trials, but for the random ones."""
     seed: Any = np.int64(1)
-    sampler = RolecastSampler("local_gp", groups=(0, 0), random_trials=2, seed=seed)
+    settings: dict[str, Any] = {"groups": (0, 0), "evaluations": 6}
+    sampler = RolecastSampler("local_gp", random_trials=2, seed=seed, **settings)
     study = optuna.create_study(sampler=sampler)
     study.optimize(lambda t: t.suggest_float("x", 0, 1) + t.suggest_float("y", 0, 1), n_trials=4)
     assert len(study.trials) == 4
+    assert sampler._optimizer is not None
+    search = sampler._optimizer._optimizer
+    assert isinstance(search, LocalSearch)
+    assert search._config.evaluations == 4
 
 
 @pytest.mark.parametrize(
