@@ -31,7 +31,8 @@ from rolecast.platform.search.bandit.run import BanditResult, resume_bandit
 pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 SMALL = {"agents": 5, "rounds": 20, "seed": 3, "settings": {"beta": 0.5}}
-ALL_EPOCHS = [1, 2, 3, 4]
+LAST_MOMENTS = ("tell", "ask", "query", "tell")
+"""Steps before which parties die, one in each epoch of such a run."""
 
 
 def played(function: Any = "branin", workers: int = 0, **given: Any) -> BanditResult:
@@ -109,22 +110,28 @@ def kill(party: RemoteParty) -> None:
     os.kill(ray.get(party.actor.pid.remote()), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("moment", ["ask", "query", "tell"])
 def test_parties_that_die_in_every_epoch_begin_anew_and_change_nothing(
-    moment: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One agents' actor and the server's are killed before each step of this name."""
-    step, killed = getattr(RayDuets, moment), []
+    """One agents' actor and the server's are killed before another step in each epoch."""
+    killed: list[str] = []
 
-    def after_a_loss(method: RayDuets, *given: Any) -> Any:
-        killed.append(method)
-        kill(method._agents[len(killed) % 2])
-        kill(method.server)
-        return step(method, *given)
+    def deadly(moment: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        calls = iter(LAST_MOMENTS)
 
-    monkeypatch.setattr(RayDuets, moment, after_a_loss)
+        def after_a_loss(method: RayDuets, *given: Any) -> Any:
+            if next(calls) == moment:
+                killed.append(moment)
+                kill(method._agents[len(killed) % 2])
+                kill(method.server)
+            return step(method, *given)
+
+        return after_a_loss
+
+    for moment in ("ask", "query", "tell"):
+        monkeypatch.setattr(RayDuets, moment, deadly(moment, getattr(RayDuets, moment)))
     assert played(workers=2) == played()
-    assert len(killed) == len(ALL_EPOCHS)
+    assert killed == [*LAST_MOMENTS]
 
 
 def test_an_actor_that_dies_within_an_exchange_changes_nothing(
