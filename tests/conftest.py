@@ -63,7 +63,6 @@ SLOW: Final = (
     "tests/platform/play",
     "tests/platform/optimizers/test_contract.py",
     "tests/platform/optimizers/test_improvement.py",
-    "tests/platform/optimizers/test_state.py",
     "tests/platform/reports/test_run.py",
     "tests/platform/search/test_causal.py",
     "tests/platform/search/test_causal_graphs.py",

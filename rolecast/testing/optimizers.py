@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.protocol import Explains, Optimizer, SharesEpisodes
+from rolecast.platform.optimizers.protocol import Explains, Optimizer, Paced, SharesEpisodes
 
 
 class OptimizerContract:
@@ -149,13 +150,30 @@ class OptimizerContract:
                 require_same_state(optimizer.state_dict(), state)
 
     def test_a_restored_optimizer_asks_what_the_original_would_have(self) -> None:
+        """It forgets what it knew, and neither of the two changes the state afterwards."""
         original, restored = self.make(0), self.make(1)
-        asked_by(original, [7] * 5)
-        restored.load_state_dict(copy.deepcopy(original.state_dict()))
-        np.testing.assert_array_equal(original.best(), restored.best())
-        assert explained_by(original) == explained_by(restored)
-        for one, same in zip(asked_by(original, [7] * 3), asked_by(restored, [7] * 3), strict=True):
-            np.testing.assert_array_equal(one, same)
+        asked_by(original, [7] * 5, hill)
+        asked_by(restored, [15] * 3)
+        state, best, explained = original.state_dict(), original.best(), explained_by(original)
+        kept = read_back(original)
+        expected = asked_by(original, [7] * 4, hill)
+        restored.load_state_dict(state)
+        np.testing.assert_array_equal(restored.best(), best)
+        assert explained_by(restored) == explained
+        require_same_batches(asked_by(restored, [7] * 4, hill), expected)
+        require_same_state(state, kept)
+
+    def test_a_state_before_the_first_tell_is_enough_to_go_on(self) -> None:
+        """Fresh, and with candidates pending."""
+        for asks in (0, 1):
+            original, restored = self.make(0), self.make(1)
+            for _ in range(asks):
+                original.ask(9)
+            restored.load_state_dict(read_back(original))
+            require_same_batches(asked_by(original, [7] * 3), asked_by(restored, [7] * 3))
+        original.ask(5)
+        restored.load_state_dict(read_back(original))
+        np.testing.assert_array_equal(original.ask(5), restored.ask(5))
 
     def test_a_state_amid_a_batch_changes_nothing_and_is_enough_to_go_on(self) -> None:
         unsaved, saved, restored = self.make(0), self.make(0), self.make(1)
@@ -163,14 +181,12 @@ class OptimizerContract:
             asked_by(each, [9, 9])
             asked = each.ask(9)
             each.tell(asked[:3], slope(asked[:3]), np.full(3, 0.1))
-        restored.load_state_dict(copy.deepcopy(saved.state_dict()))
+        restored.load_state_dict(read_back(saved))
         for each in (unsaved, saved, restored):
             each.tell(asked[3:], slope(asked[3:]), np.full(6, 0.1))
         expected = [*asked_by(unsaved, [9, 9]), unsaved.best()]
         for each in (saved, restored):
-            found = [*asked_by(each, [9, 9]), each.best()]
-            for one, same in zip(expected, found, strict=True):
-                np.testing.assert_array_equal(one, same)
+            require_same_batches([*asked_by(each, [9, 9]), each.best()], expected)
             assert explained_by(each) == explained_by(unsaved)
 
     def test_explanations_are_named_numbers(self) -> None:
@@ -190,13 +206,44 @@ def slope(points: Float) -> Float:
     return np.asarray(-np.square(points).sum(1))
 
 
-def asked_by(optimizer: Optimizer, sizes: Sequence[int]) -> list[Float]:
-    """Ask for batches of these sizes, tell their `slope` with standard error 0.1, return them."""
+def hill(points: Float) -> Float:
+    """Return -|x - 0.3|^2 of points [q, D], with a ripple that is noise to a model."""
+    return np.asarray(slope(points - 0.3) + 0.1 * np.sin(1e4 * points.sum(1)))
+
+
+def asked_by(
+    optimizer: Optimizer, sizes: Sequence[int], function: Callable[[Float], Float] = slope
+) -> list[Float]:
+    """Ask for batches of these sizes and tell a function of them.
+
+    Args:
+        optimizer: asked; one with a schedule is told that each batch is a twentieth of the budget.
+        sizes: q of each batch.
+        function: from points [q, D] to returns [q], told with standard error 0.1.
+    Returns:
+        The batches [q, D].
+    """
     asked = []
-    for q in sizes:
+    for batch, q in enumerate(sizes):
+        if isinstance(optimizer, Paced):
+            optimizer.pace(0.05 * batch)
         asked.append(optimizer.ask(q))
-        optimizer.tell(asked[-1], slope(asked[-1]), np.full(q, 0.1))
+        optimizer.tell(asked[-1], function(asked[-1]), np.full(q, 0.1))
     return asked
+
+
+def read_back(optimizer: Optimizer) -> dict[str, Any]:
+    """Return the state of an optimiser as a file keeps it: the same arrays and JSON values."""
+    state = optimizer.state_dict()
+    kept = from_bytes(to_bytes(state))
+    require_same_state(kept, state)
+    return kept
+
+
+def require_same_batches(one: Sequence[Float], other: Sequence[Float]) -> None:
+    """Fail unless batches are equal to the last bit."""
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_array_equal(left, right)
 
 
 def require_refusal(call: Callable[..., object], message: str, *arguments: Any) -> None:
@@ -221,7 +268,11 @@ def require_same_state(one: Any, other: Any) -> None:
         assert one.keys() == other.keys()
         for key in one:
             require_same_state(one[key], other[key])
+    elif isinstance(one, list):
+        for left, right in zip(one, other, strict=True):
+            require_same_state(left, right)
     elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
     else:
         assert one == other

@@ -1,9 +1,8 @@
 """Every optimiser of the registry, with the settings that change its behaviour, small and quick."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
-import numpy as np
 import pytest
 
 from rolecast.core.threads import OneThread
@@ -149,21 +148,3 @@ def make(request: pytest.FixtureRequest) -> Make:
         return make_optimizer(name, dimension=DIMENSION, seed=seed, **settings)
 
     return build
-
-
-@pytest.fixture
-def same_state() -> Callable[[Any, Any], None]:
-    """Return an assertion: two states are equal to the last bit."""
-
-    def check(one: Any, other: Any) -> None:
-        assert type(one) is type(other)
-        if isinstance(one, dict):
-            assert one.keys() == other.keys()
-            for key in one:
-                check(one[key], other[key])
-        elif isinstance(one, np.ndarray):
-            np.testing.assert_array_equal(one, other)
-        else:
-            assert one == other
-
-    return check

@@ -1,7 +1,5 @@
 """Regions: membership, uniform draws, suprema and boxes, against brute force on a grid."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,6 +11,7 @@ from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.optimizers.duets.domain import Ball, Box
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.optimizers.duets.region import Region
+from rolecast.testing.optimizers import require_same_state
 
 KERNEL = StationaryKernel("squared_exponential", 0.3)
 
@@ -101,10 +100,8 @@ def test_a_region_that_no_draw_meets_is_an_error_and_no_endless_loop(
         region.draw(Coins(0, 2, np.arange(9)), 9, 0, 9)
 
 
-def test_a_region_is_restored_to_the_last_bit(
-    same_state: Callable[[object, object], None],
-) -> None:
+def test_a_region_is_restored_to_the_last_bit() -> None:
     region = two_peaks(0.01)
     state = region.state_dict()
     again = Region.whole(Box.unit(2), KERNEL).restored(state)
-    same_state(again.state_dict(), state)
+    require_same_state(again.state_dict(), state)

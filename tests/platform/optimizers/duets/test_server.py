@@ -15,6 +15,7 @@ from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.optimizers.duets.messages import Aggregate, InducingSet, Projection
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol, epoch_lengths
 from rolecast.platform.optimizers.duets.server import Server
+from rolecast.testing.optimizers import require_same_state
 
 Protocols = Callable[..., DuetsProtocol]
 Function = Callable[[Float], Float]
@@ -74,13 +75,13 @@ def test_the_server_has_the_agents_points_to_the_last_bit_in_every_epoch(
 
 
 def test_agents_in_one_process_and_apart_give_the_same_run(
-    protocol: Protocols, bump: Function, same_state: Callable[[object, object], None]
+    protocol: Protocols, bump: Function
 ) -> None:
     settings = protocol()
     one = run(settings, bump, [AgentGroup(settings, range(4))])
     other = run(settings, bump, [AgentGroup(settings, [agent]) for agent in range(4)])
     assert one.records == other.records
-    same_state(one.region.state_dict(), other.region.state_dict())
+    require_same_state(one.region.state_dict(), other.region.state_dict())
 
 
 def test_an_agent_that_begins_again_repeats_its_draws(protocol: Protocols, bump: Function) -> None:
