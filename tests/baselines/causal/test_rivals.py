@@ -12,10 +12,12 @@ from rolecast.baselines.causal.function_network import EifnConfig, normal_deviat
 from rolecast.baselines.causal.reward_process import CausalGpUcbConfig
 from rolecast.core.errors import RequestError
 from rolecast.core.threads import OneThread
+from rolecast.core.types import Float
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.registry import make_task
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel
+from rolecast.platform.optimizers.mcbo.search import CausalSearch
 from rolecast.platform.optimizers.registry import (
     CAUSAL_SEARCHES,
     optimizer_config,
@@ -23,6 +25,7 @@ from rolecast.platform.optimizers.registry import (
     setting_names,
 )
 from rolecast.platform.search.planning.policy_hints import with_reward_noise, with_task_graph
+from rolecast.testing.optimizers import read_back
 
 ONE_THREAD = OneThread()
 
@@ -47,15 +50,22 @@ def played(name: str, task_id: str, evaluations: int, seed: int = 0, **settings:
     space = task.problem.space
     known = config.with_graph(task.graph)
     optimizer = known.build(dimension=space.dimension, seed=seed)
-    asked = []
-    for number in range(evaluations):
-        point = optimizer.ask(1)
-        task.reset(np.array([1000 * seed + number], dtype=np.uint64))
-        _, rewards, _, nodes = task.step(2.0 * point[:, None] - 1.0)
-        seen = {metric: nodes[metric][:, None] for metric in known.observed_metrics}
-        optimizer.tell_nodes(point, rewards, None, seen)
-        asked.append(point[0])
+    asked = [
+        asked_and_told(optimizer, task, 1000 * seed + number)[0] for number in range(evaluations)
+    ]
     return task.problem, np.array(asked), optimizer
+
+
+def asked_and_told(optimizer: CausalSearch, task: CausalTask, seed: int, q: int = 1) -> Float:
+    """Ask for candidates [q, D], and tell episodes of seeds from this one on; return them."""
+    points = optimizer.ask(q)
+    task.reset(seed + np.arange(q, dtype=np.uint64))
+    _, rewards, _, nodes = task.step(2.0 * points[:, None] - 1.0)
+    seen = {
+        node.observed_as: nodes[node.observed_as][:, None] for node in optimizer.graph.nodes[:-1]
+    }
+    optimizer.tell_nodes(points, rewards, None, seen)
+    return points
 
 
 @pytest.mark.parametrize("name", CAUSAL_SEARCHES)
@@ -76,6 +86,23 @@ def test_all_begin_alike_and_the_same_seed_searches_alike(name: str, task_id: st
     np.testing.assert_array_equal(asked, again)
     np.testing.assert_array_equal(asked[:first], rival)
     assert one.best().shape == asked[0].shape
+
+
+@pytest.mark.parametrize("name", CAUSAL_SEARCHES)
+def test_a_restored_search_goes_on_as_the_original_would_have(name: str) -> None:
+    """With a candidate pending, in batches of any size, whatever was searched before."""
+    task_id, first = ("causal:dropwave", 5) if name == "causal_gp_ucb" else ("causal:toy", 14)
+    _, _, original = played(name, task_id, first + 2)
+    _, _, restored = played(name, task_id, first + 3, seed=1)
+    original.ask(1)
+    restored.load_state_dict(read_back(original))
+    task = make_task(task_id)
+    assert isinstance(task, CausalTask)
+    for q in (1, 3, 1):
+        np.testing.assert_array_equal(original.best(), restored.best())
+        assert original.explain() == restored.explain()
+        one, other = (asked_and_told(each, task, 9, q) for each in (original, restored))
+        np.testing.assert_array_equal(one, other)
 
 
 def test_expected_improvement_finds_the_best_dose_and_beats_chance() -> None:
