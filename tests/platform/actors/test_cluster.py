@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -139,30 +140,13 @@ def test_sigterm_ends_a_start_of_ray_as_it_ends_all_else(when: str, seconds: flo
     assert (found.returncode, found.stdout) == (0, "ended by 15\n"), found.stderr
 
 
-NICENESS_SCRIPT = """
-import os, ray
-from rolecast.platform.actors import cluster
-
-connection = cluster.Cluster(None, 1)
-print(ray.get(ray.remote(lambda: os.nice(0)).remote()), os.nice(0))
-connection.close()
-"""
-
-
-def test_workers_of_a_cluster_of_our_own_are_as_nice_as_its_driver() -> None:
-    """Ray's own default is 15 more: two programs beside a search made it take twelve times."""
-    command = ["nice", "-n", "3", sys.executable, "-c", NICENESS_SCRIPT]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    worker, driver = found.stdout.split()
-    assert worker == driver
-
-
-TOKEN_SCRIPT = """
+OWN_CLUSTER_SCRIPT = """
 import os, subprocess, sys
 import ray
 from rolecast.platform.actors import cluster
 
 connection = cluster.Cluster(None, 1)
+print(ray.get(ray.remote(lambda: os.nice(0)).remote()), os.nice(0))
 address = ray.get_runtime_context().gcs_address
 stranger = "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False)"
 command = [sys.executable, "-c", stranger, address]
@@ -181,20 +165,39 @@ print("after:", os.environ["RAY_AUTH_MODE"])
 """
 
 
-def test_a_cluster_of_our_own_asks_for_a_token_whatever_the_environment_says(
-    tmp_path: Path,
-) -> None:
+@dataclass(frozen=True)
+class OwnCluster:
+    """What a driver of a cluster of its own told, and its home folder."""
+
+    niceness: list[str]
+    token: list[str]
+    home: Path
+
+
+@pytest.fixture(scope="module")
+def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> OwnCluster:
     """A stranger has another home folder, so that Ray finds no token of ours there."""
-    home, stranger = tmp_path / "home", tmp_path / "stranger"
-    home.mkdir()
-    stranger.mkdir()
+    home, stranger = (tmp_path_factory.mktemp(name) for name in ("home", "stranger"))
     environment = os.environ | {"RAY_AUTH_MODE": "disabled", "HOME": str(home)}
-    command = [sys.executable, "-c", TOKEN_SCRIPT, str(stranger)]
+    command = ["nice", "-n", "3", sys.executable, "-c", OWN_CLUSTER_SCRIPT, str(stranger)]
     found = subprocess.run(
         command, capture_output=True, text=True, check=True, timeout=400, env=environment
     )
-    assert found.stdout.splitlines() == ["disabled refused", "token refused", "after: disabled"]
-    assert (home / ".ray" / "auth_token").stat().st_mode & 0o077 == 0
+    niceness, *token = found.stdout.splitlines()
+    return OwnCluster(niceness.split(), token, home)
+
+
+def test_workers_of_a_cluster_of_our_own_are_as_nice_as_its_driver(own_cluster: OwnCluster) -> None:
+    """Ray's own default is 15 more: two programs beside a search made it take twelve times."""
+    worker, driver = own_cluster.niceness
+    assert worker == driver
+
+
+def test_a_cluster_of_our_own_asks_for_a_token_whatever_the_environment_says(
+    own_cluster: OwnCluster,
+) -> None:
+    assert own_cluster.token == ["disabled refused", "token refused", "after: disabled"]
+    assert (own_cluster.home / ".ray" / "auth_token").stat().st_mode & 0o077 == 0
 
 
 def test_a_wrong_token_is_one_sentence(ray_cluster: str, tmp_path: Path) -> None:
