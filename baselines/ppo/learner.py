@@ -170,7 +170,7 @@ class PPOLearner(PPOTorchLearner):
         """
         self.before_gradient_based_update(timesteps=dict(timesteps))
         module: PPOModule = self._module[DEFAULT_MODULE_ID].unwrapped()
-        steps = Steps.of(samples, self._device)
+        steps = Steps.of(samples, self._device)  # type: ignore[arg-type]  # RLlib's is None so far
         seen = steps.observations[steps.live > 0].flatten(0, 1)
         seen_states = steps.states[steps.live > 0]
         first = bool(module.normaliser.count == 0)
