@@ -26,6 +26,7 @@ from rolecast.benchmarks.options import (
     only_option,
     part_option,
     run_table,
+    run_trials,
     tell,
     write_results,
 )
@@ -60,18 +61,12 @@ def main_table(
     tables and pictures are written anew at the end of each call.
     """
     from rolecast.benchmarks import main_table as table
-    from rolecast.benchmarks.experiment_table import run_missing_trials
-    from rolecast.benchmarks.result_table import chosen
 
+    trials = table.quick_main_trials() if quick else table.main_trials(seeds)
     folder = folder_of(out, quick=quick)
-    every = table.quick_main_trials() if quick else table.main_trials(seeds)
-    trials = chosen(every, only or [], table.MAIN_FILTERS)
-    path = folder / "main.json"
-    rows = run_missing_trials(
-        trials, path, table.MAIN_TABLE, processes=processes, note=warn, fresh=fresh
+    run_trials(
+        table.MAIN_TABLE, trials, only, folder, page, processes=processes, json=json, fresh=fresh
     )
-    written = table.write_main_table(rows, folder, page=page)
-    tell(rows, written, json=json)
 
 
 @app.command("structure")
@@ -156,32 +151,20 @@ def baselines_ledger(
     from rolecast.benchmarks import ledger
     from rolecast.benchmarks.result_table import chosen, finished, read_rows
 
-    folder = folder_of(out, quick=quick)
-    path = folder / "baselines.json"
-    every = ledger.quick_ledger_trials() if quick else ledger.ledger_trials(seeds)
-    trials = chosen(every, only or [], ledger.LEDGER_FILTERS)
+    table, folder = ledger.LEDGER_TABLE, folder_of(out, quick=quick)
+    trials = ledger.quick_ledger_trials() if quick else ledger.ledger_trials(seeds)
     if listed:
-        done = finished(read_rows(path))
+        done = finished(read_rows(folder / table.file))
+        there = {each.key: each.key in done for each in chosen(trials, only or [], table.kinds)}
         if json:
-            print_json({trial.key: trial.key in done for trial in trials})
+            print_json(there)
         else:
-            for trial in trials:
-                say(f"{'there ' if trial.key in done else 'to run'}  {trial.key}")
+            for key, known in there.items():
+                say(f"{'there ' if known else 'to run'}  {key}")
         return
-    from rolecast.benchmarks.experiment_table import run_missing_trials
-
-    rows = run_missing_trials(
-        trials,
-        path,
-        ledger.LEDGER_TABLE,
-        processes=processes,
-        note=warn,
-        fresh=fresh,
-        trust=trust,
+    run_trials(
+        table, trials, only, folder, page, processes=processes, json=json, fresh=fresh, trust=trust
     )
-    searches = read_rows(folder / "main.json")
-    written = [path, *ledger.write_files(rows, folder, page=page, searches=searches)]
-    tell(rows, written, json=json)
 
 
 @app.command("envs")

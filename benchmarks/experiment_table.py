@@ -29,6 +29,7 @@ from rolecast.benchmarks.result_table import (
 )
 from rolecast.benchmarks.table_trials import TableTrial, TrialEnd, other_terms_text
 from rolecast.core.errors import RequestError
+from rolecast.core.files import write_all
 from rolecast.core.locks import lock_folder
 from rolecast.platform.tuning.comparison import ComparisonInterrupted, check_folder, compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
@@ -43,7 +44,13 @@ UNFINISHED_FOLDER: Final = "unfinished"
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentTable:
-    """How the trials of a table become rows."""
+    """How the trials of a table become rows, and its rows files for readers."""
+
+    file: str
+    """Name of the results file, JSON."""
+
+    kinds: Sequence[str]
+    """Kinds of filters."""
 
     row: Callable[[TableTrial, TrialEnd], Row]
     """Returns a trial's row, JSON values, without its key, commit and held-out set."""
@@ -54,8 +61,21 @@ class ExperimentTable:
     line: Callable[[Row], str]
     """Says in words what a row has found."""
 
+    pages: Callable[[Sequence[Row], Path, Path | None], Mapping[Path, bytes]]
+    """Returns the files for readers, of rows, a folder and the page that has their regions."""
+
     keeps_unfinished: bool = False
     """Whether a trial that was stopped has a row too, marked as unfinished."""
+
+    def write(self, rows: Sequence[Row], folder: Path, page: Path | None = None) -> list[Path]:
+        """Write the files for readers; return them behind the results file, none without rows.
+
+        Raises:
+            RequestError: the page is not there, or has no region; nothing was written.
+        """
+        if not rows:
+            return []
+        return [folder / self.file, *write_all(self.pages(rows, folder, page))]
 
 
 def run_missing_trials(

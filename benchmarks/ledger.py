@@ -9,18 +9,18 @@ from typing import Any, Final
 
 from rolecast.benchmarks.experiment_table import ExperimentTable
 from rolecast.benchmarks.ledger_searches import SEARCH_LABELS, searches_text
-from rolecast.benchmarks.main_table import team_yardsticks
+from rolecast.benchmarks.main_table import MAIN_TABLE, team_yardsticks
 from rolecast.benchmarks.result_table import (
     UNFINISHED_KEY,
     Row,
-    fill_region,
+    fill_regions,
     markdown_table,
     place,
+    read_rows,
     sets_text,
     slug,
 )
 from rolecast.benchmarks.table_trials import TableTrial, TrialEnd, other_terms_text, trials_of
-from rolecast.core.files import write_bytes
 from rolecast.platform.reports.comparison.paper import paper_number
 from rolecast.platform.reports.comparison.table import number
 from rolecast.platform.reports.curves import Trained, training_curves
@@ -38,9 +38,6 @@ from rolecast.tune_configs.ledger import (
 )
 
 TRIAL_KEY: Final = "{heading} / {method} / {seed}"
-LEDGER_FILTERS: Final = ("arena", "contestant", "seed")
-"""Kinds of filter: "arena" is a heading, "contestant" a learner's label."""
-
 LEDGER_SECTIONS: Final[Mapping[str, Experiment]] = MappingProxyType(
     {heading: experiments[0] for heading, experiments in TABLE.items()}
     | {"Pendulum-v1, quick": QUICK_EXPERIMENT}
@@ -123,22 +120,13 @@ LEDGER_HEAD: Final = (
 LEDGER_RULE: Final = ("---", "---:", "---", *["---:"] * 3, "---", "---", "---:", "---")
 
 
-def write_files(
-    rows: Sequence[Row], folder: Path, *, page: Path | None, searches: Sequence[Row] = ()
-) -> list[Path]:
-    """Write one picture a heading, and fill the region of a page.
+def _pages(rows: Sequence[Row], folder: Path, page: Path | None) -> dict[Path, bytes]:
+    """Return one picture a heading, and a page with its region filled.
 
-    Args:
-        rows: finished cells, any part of the ledger.
-        folder: of the results; the pictures go there.
-        page: whose region between the marks is replaced; None leaves all pages alone.
-        searches: rows of the main result table, which may be none.
-    Returns:
-        The files written.
-    Raises:
-        RequestError: the page has no such region.
+    Searches of the main result table stand beside the learners where they are in the folder.
     """
-    written, parts = [], []
+    searches = read_rows(folder / MAIN_TABLE.file)
+    files, parts = {}, []
     for heading in LEDGER_SECTIONS:
         mine = by_learner(rows, heading)
         if not mine:
@@ -150,8 +138,7 @@ def write_files(
             yardsticks=yardsticks,
             title=f"{heading}: mean over seeds, thin: each seed",
         )
-        write_bytes(picture, png(drawing))
-        written.append(picture)
+        files[picture] = png(drawing)
         text = _section(heading, mine, yardsticks, searches)
         if page is not None:
             link = os.path.relpath(picture, page.parent)
@@ -161,9 +148,8 @@ def write_files(
         every = ledger_trials(1 + max((row["seed"] for row in rows), default=0))
         terms = other_terms_text(every, rows)
         region = "\n".join(["", *([f"{terms}\n"] if terms else []), *parts, ""])
-        write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
-        written.append(page)
-    return written
+        files[page] = fill_regions(page, (REGION_BEGIN, REGION_END, region))
+    return files
 
 
 def by_learner(rows: Sequence[Row], heading: str) -> dict[str, list[Row]]:
@@ -289,5 +275,12 @@ def curve(row: Row) -> Trained:
 
 
 LEDGER_TABLE: Final = ExperimentTable(
-    row=ledger_result, order=_order, line=_line, keeps_unfinished=True
+    file="baselines.json",
+    kinds=("arena", "contestant", "seed"),
+    row=ledger_result,
+    order=_order,
+    line=_line,
+    pages=_pages,
+    keeps_unfinished=True,
 )
+"""Of kinds, "arena" is a heading and "contestant" a learner's label."""

@@ -13,7 +13,7 @@ from rolecast.benchmarks.experiment_table import ExperimentTable
 from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import (
     Row,
-    fill_region,
+    fill_regions,
     markdown_table,
     place,
     sets_text,
@@ -27,7 +27,6 @@ from rolecast.benchmarks.table_trials import (
     other_terms_text,
     trials_of,
 )
-from rolecast.core.files import write_bytes
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED
@@ -52,9 +51,6 @@ QUICK_STEPS: Final = 20_000
 QUICK_OPTIMIZERS: Final = ("dss_gp_ucb", "random")
 QUICK_TEST_EPISODES: Final = 50
 TRIAL_KEY: Final = "{heading} / {method} / {env_steps} / {seed}"
-MAIN_FILTERS: Final = ("task", "optimizer", "seed", "env_steps")
-"""Kinds of filter; "task" and "optimizer" are as the table names them."""
-
 FIRST_HEADING: Final = next(iter(TABLE))
 """The one that the page of results in short quotes."""
 
@@ -160,23 +156,15 @@ def _entry(returns: Sequence[float], *, each_seed: bool) -> str:
     return f"{median} [{' '.join(f'{value:.0f}' for value in returns)}]" if each_seed else median
 
 
-def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) -> list[Path]:
-    """Write main.csv, main.md and the picture of the first heading; fill the regions of a page.
+def _pages(rows: Sequence[Row], folder: Path, page: Path | None) -> dict[Path, bytes]:
+    """Return main.csv, main.md and the picture of the first heading, and a page with its regions.
 
-    Args:
-        rows: finished trials, any part of the table.
-        folder: where main.json is.
-        page: file whose regions between marks are replaced; None leaves it alone.
-    Returns:
-        The files written.
-    Raises:
-        RequestError: the page is not there, or has no such region.
+    The page has the first heading in short, and robots.
     """
     frame = pd.DataFrame(
         [{k: v for k, v in row.items() if not isinstance(v, dict)} for row in rows]
     )
-    write_bytes(folder / "main.csv", frame.to_csv(index=False).encode())
-    written = [folder / "main.csv", folder / "main.md"]
+    pictures = {}
     parts, region = [_preamble(rows)], f"`{FIRST_HEADING}` was not run.\n"
     for heading, experiments in TABLE.items():
         seeds = seeds_of(rows, heading)
@@ -190,16 +178,19 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) ->
             continue
         title = f"{heading}, {method.policy}: held-out return of the policy found"
         drawing = comparison(seeds, yardsticks=yardsticks, title=title)
-        write_bytes(folder / "main.png", png(drawing))
-        written.append(folder / "main.png")
+        pictures[folder / "main.png"] = png(drawing)
         region = _page_region(seeds, yardsticks, method.policy)
+    files = {
+        folder / "main.csv": frame.to_csv(index=False).encode(),
+        folder / "main.md": "\n".join(parts).encode(),
+        **pictures,
+    }
     if page is not None:
-        write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
         robots = f"{robots_markdown(rows)}\n"
-        write_bytes(page, fill_region(page, ROBOTS_BEGIN, ROBOTS_END, robots))
-        written.append(page)
-    write_bytes(folder / "main.md", "\n".join(parts).encode())
-    return written
+        files[page] = fill_regions(
+            page, (REGION_BEGIN, REGION_END, region), (ROBOTS_BEGIN, ROBOTS_END, robots)
+        )
+    return files
 
 
 def team_yardsticks(task: str) -> list[Yardstick]:
@@ -288,4 +279,12 @@ def _page_region(seeds: SeedReturns, yardsticks: Sequence[Yardstick], policy: st
     )
 
 
-MAIN_TABLE: Final = ExperimentTable(row=_row, order=_order, line=_line)
+MAIN_TABLE: Final = ExperimentTable(
+    file="main.json",
+    kinds=("task", "optimizer", "seed", "env_steps"),
+    row=_row,
+    order=_order,
+    line=_line,
+    pages=_pages,
+)
+"""Kinds "task" and "optimizer" are as the table names them."""

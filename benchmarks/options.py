@@ -9,7 +9,9 @@ import typer
 from rolecast.platform.cli.output import print_json, say, warn
 
 if TYPE_CHECKING:
+    from rolecast.benchmarks.experiment_table import ExperimentTable
     from rolecast.benchmarks.result_table import Cell, ResultTable, Row
+    from rolecast.benchmarks.table_trials import TableTrial
 
 Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
@@ -138,3 +140,26 @@ def filled_table(
         forget_rows(folder / table.file, cells, warn)
     rows = table.run_missing(cells, folder, processes=processes, note=warn)
     return rows, table.write(rows, folder)
+
+
+def run_trials(
+    table: "ExperimentTable",
+    trials: "Iterable[TableTrial]",
+    only: Sequence[str] | None,
+    folder: Path,
+    page: Path | None,
+    *,
+    processes: int,
+    json: bool,
+    fresh: bool,
+    trust: bool = False,
+) -> None:
+    """Run the trials of a table that are asked for and missing, write its files, and say so."""
+    from rolecast.benchmarks.experiment_table import run_missing_trials
+    from rolecast.benchmarks.result_table import chosen
+
+    asked, path = chosen(trials, only or [], table.kinds), folder / table.file
+    rows = run_missing_trials(
+        asked, path, table, processes=processes, note=warn, fresh=fresh, trust=trust
+    )
+    tell(rows, table.write(rows, folder, page), json=json)

@@ -34,13 +34,10 @@ from rolecast.benchmarks.table_trials import (
     other_terms_text,
     trials_of,
 )
-from rolecast.core.files import write_all
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES, TABLE
-
-POLICIES_FILE: Final = "optimizers_policies.json"
 
 TRIAL_KEY: Final = "{task} / {method} / {env_steps} / {seed}"
 
@@ -238,19 +235,20 @@ def picture(rows: Sequence[Row]) -> Figure:
     return drawing
 
 
-def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write optimizers_policies.csv, .md and .png beside the results file."""
-    return write_all(
-        {
-            folder / "optimizers_policies.csv": summary(rows).to_csv(index=False).encode(),
-            folder / "optimizers_policies.md": markdown(rows).encode(),
-            folder / "optimizers_policies.png": png(picture(rows)),
-        }
-    )
+def _pages(rows: Sequence[Row], folder: Path, _: Path | None) -> dict[Path, bytes]:
+    """Return optimizers_policies.csv, .md and .png."""
+    return {
+        folder / "optimizers_policies.csv": summary(rows).to_csv(index=False).encode(),
+        folder / "optimizers_policies.md": markdown(rows).encode(),
+        folder / "optimizers_policies.png": png(picture(rows)),
+    }
 
 
 POLICY_TABLE: Final = ExperimentTable(
+    file="optimizers_policies.json",
+    kinds=("problem", "kind", "contestant", "seed"),
     row=policy_row,
     order=by_table([*EXPERIMENT.tasks], [method.label for method in GRAPH_SEARCHES]),
     line=lambda row: f"return {row['returns'][-1]:.1f} in {row['seconds'][-1]:.0f} s",
+    pages=_pages,
 )

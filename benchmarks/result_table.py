@@ -279,25 +279,26 @@ def slug(name: str) -> str:
     return "_".join(re.findall(r"[^\W_]+", name.lower()))
 
 
-def fill_region(page: Path, begin: str, end: str, text: str) -> bytes:
-    """Return a page with the text between two marks replaced.
+def fill_regions(page: Path, *regions: tuple[str, str, str]) -> bytes:
+    """Return a page with the text between two marks replaced, in each of some regions.
 
     Args:
         page: the file.
-        begin: line before the region.
-        end: line after it.
-        text: new lines of the region, the last one ended.
+        regions: line before a region, line after it, and its new lines, the last one ended.
 
     Raises:
         RequestError: the page is not there, or has no such region.
     """
     if not page.is_file():
         raise RequestError(f"{page} is no file; expected a page with a region for results")
-    before, found, rest = page.read_text().partition(begin)
-    _, ended, after = rest.partition(end)
-    if not found or not ended:
-        raise RequestError(f"{page} has no region for results; expected {begin} … {end}")
-    return f"{before}{begin}\n{text}{end}{after}".encode()
+    filled = page.read_text()
+    for begin, end, text in regions:
+        before, found, rest = filled.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not found or not ended:
+            raise RequestError(f"{page} has no region for results; expected {begin} … {end}")
+        filled = f"{before}{begin}\n{text}{end}{after}"
+    return filled.encode()
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from rolecast.benchmarks.result_table import (
     SET_KEY,
     ResultTable,
     Row,
-    fill_region,
+    fill_regions,
     markdown_table,
     place,
     sets_text,
@@ -157,7 +157,7 @@ def write_page(rows: Sequence[Row], page: Path) -> None:
     Raises:
         RequestError: the page has no region for it.
     """
-    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region(rows)))
+    write_bytes(page, fill_regions(page, (REGION_BEGIN, REGION_END, region(rows))))
 
 
 def region(rows: Sequence[Row]) -> str:

@@ -14,10 +14,10 @@ from rolecast.benchmarks.options import (
     file_option,
     folder_of,
     only_option,
-    tell,
+    run_trials,
 )
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.output import Json, warn
+from rolecast.platform.cli.output import Json
 
 
 def dial_table(
@@ -48,26 +48,13 @@ def dial_table(
     """
     from rolecast.benchmarks.dial import table
     from rolecast.benchmarks.dial.dials import TEAM_DIAL, dial_of
-    from rolecast.benchmarks.experiment_table import run_missing_trials
-    from rolecast.benchmarks.result_table import chosen
 
     dial = dial_of(task, long=long)
     if readme is not None and dial is not TEAM_DIAL:
         raise RequestError(f"--readme {readme}: a README shows the first dial alone")
-    path = folder_of(out, quick=quick) / f"{dial.stem}.json"
-    every = (
-        table.quick_dial_trials(dial)
-        if quick
-        else table.dial_trials(dial, seeds or dial.experiment.seeds)
+    asked = seeds or dial.experiment.seeds
+    trials = table.quick_dial_trials(dial) if quick else table.dial_trials(dial, asked)
+    made, folder = table.table_of(dial), folder_of(out, quick=quick)
+    run_trials(
+        made, trials, only, folder, readme, processes=processes, json=json, fresh=fresh, trust=trust
     )
-    trials = chosen(every, only or [], table.DIAL_FILTERS)
-    rows = run_missing_trials(
-        trials,
-        path,
-        table.table_of(dial),
-        processes=processes,
-        note=warn,
-        fresh=fresh,
-        trust=trust,
-    )
-    tell(rows, [path, *table.write_dial(dial, rows, path.parent, readme=readme)], json=json)

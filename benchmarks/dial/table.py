@@ -14,7 +14,9 @@ from rolecast.benchmarks.dial.dials import TEAM_DIAL, Dial
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import rewards_picture, steps_picture
 from rolecast.benchmarks.experiment_table import ExperimentTable
-from rolecast.benchmarks.result_table import Row, fill_region, place, read_rows
+from rolecast.benchmarks.ledger import LEDGER_TABLE
+from rolecast.benchmarks.main_table import MAIN_TABLE
+from rolecast.benchmarks.result_table import Row, fill_regions, place, read_rows
 from rolecast.benchmarks.table_trials import (
     TableTrial,
     TrialEnd,
@@ -22,18 +24,9 @@ from rolecast.benchmarks.table_trials import (
     other_terms_text,
     trials_of,
 )
-from rolecast.core.files import write_all
 from rolecast.platform.reports.style import png
 
 TRIAL_KEY: Final = "{heading} / {reward} / {method} / {env_steps} / {seed}"
-DIAL_FILTERS: Final = ("method", "reward", "seed")
-"""Kinds of filter."""
-
-SEARCHES_FILE: Final = "main.json"
-"""Beside it, if it is there: searches with their seconds."""
-
-LEARNERS_FILE: Final = "baselines.json"
-"""Likewise of learners."""
 
 QUICK_SEARCH: Final = "cmaes"
 """Of every dial; beside its first learner."""
@@ -102,19 +95,8 @@ def _order(dial: Dial, row: Row) -> tuple[Any, ...]:
     )
 
 
-def write_dial(dial: Dial, rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
-    """Write a dial's page and its pictures; fill the README's region.
-
-    Args:
-        dial: whose rows they are.
-        rows: finished trials, any part of the table, at least one.
-        folder: where its file is.
-        readme: file whose region between the marks is replaced; None leaves it alone.
-    Returns:
-        The files written.
-    Raises:
-        RequestError: the README has no such region.
-    """
+def _pages(dial: Dial, rows: Sequence[Row], folder: Path, readme: Path | None) -> dict[Path, bytes]:
+    """Return a dial's page and its pictures, and a README with its region filled."""
     terms = other_terms_text(dial_trials(dial, 1 + max(row["seed"] for row in rows)), rows)
     files = {
         folder / f"{dial.stem}.md": report(
@@ -124,18 +106,29 @@ def write_dial(dial: Dial, rows: Sequence[Row], folder: Path, *, readme: Path | 
         folder / f"{dial.stem}_steps.png": png(steps_picture(dial, rows)),
     }
     if readme is not None:
-        files[readme] = fill_region(readme, REGION_BEGIN, REGION_END, readme_region(dial, rows))
-    return write_all(files)
+        region = REGION_BEGIN, REGION_END, readme_region(dial, rows)
+        files[readme] = fill_regions(readme, region)
+    return files
 
 
 def speed_section(dial: Dial, rows: Sequence[Row], folder: Path) -> str:
-    """Return the page's part on wall time; empty but for the first dial, at whose budget it is."""
+    """Return the page's part on wall time; empty but for the first dial, at whose budget it is.
+
+    Searches and learners with their seconds are of the other tables in the folder.
+    """
     if dial is not TEAM_DIAL:
         return ""
-    searches, learners = (read_rows(folder / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
+    searches, learners = (read_rows(folder / each.file) for each in (MAIN_TABLE, LEDGER_TABLE))
     return break_even_section(rows, searches, learners, dial.task)
 
 
 def table_of(dial: Dial) -> ExperimentTable:
-    """Return how the trials of a dial become rows."""
-    return ExperimentTable(row=_row, order=partial(_order, dial), line=_line)
+    """Return how the trials of a dial become rows, and its rows pages."""
+    return ExperimentTable(
+        file=f"{dial.stem}.json",
+        kinds=("method", "reward", "seed"),
+        row=_row,
+        order=partial(_order, dial),
+        line=_line,
+        pages=partial(_pages, dial),
+    )

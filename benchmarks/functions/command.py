@@ -44,11 +44,11 @@ def optimizers_table(
     from rolecast.benchmarks.result_table import chosen
     from rolecast.benchmarks.table_trials import TableTrial
 
-    folder = folder_of(out, quick=quick)
+    folder, table = folder_of(out, quick=quick), policy_table.POLICY_TABLE
     runs = quick_known_runs() if quick else known_runs(seeds)
     trials = policy_table.quick_policy_trials() if quick else policy_table.policy_trials(seeds)
     cells: list[FunctionRun | TableTrial] = chosen([*runs, *trials], only or [], KNOWN_TABLE.kinds)
-    path = folder / policy_table.POLICIES_FILE
+    path = folder / table.file
     of_functions = [cell for cell in cells if isinstance(cell, FunctionRun)]
     of_policies = [cell for cell in cells if isinstance(cell, TableTrial)]
     if fresh:
@@ -56,15 +56,8 @@ def optimizers_table(
     functions, written = filled_table(
         KNOWN_TABLE, of_functions, folder, processes=processes, fresh=fresh
     )
-    searches = run_missing_trials(
-        of_policies,
-        path,
-        policy_table.POLICY_TABLE,
-        processes=processes,
-        note=warn,
-    )
-    if searches:
-        written += [path, *policy_table.write_files(searches, folder)]
+    searches = run_missing_trials(of_policies, path, table, processes=processes, note=warn)
+    written += table.write(searches, folder)
     compared = {
         "ratios": plain_records(ratios(functions)),
         "gains": plain_records(policy_table.gains(searches)),

@@ -65,7 +65,12 @@ def row_of(trial: TableTrial, end: TrialEnd) -> Row:
 
 
 SOUND_TABLE = ExperimentTable(
-    row=row_of, order=lambda row: row["seed"], line=lambda row: str(row["returns"][-1])
+    file="table.json",
+    kinds=("method", "seed"),
+    row=row_of,
+    order=lambda row: row["seed"],
+    line=lambda row: str(row["returns"][-1]),
+    pages=lambda rows, folder, _: {folder / "table.md": f"{len(rows)} rows\n".encode()},
 )
 
 

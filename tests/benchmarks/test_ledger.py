@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rolecast.benchmarks.ledger import (
-    LEDGER_FILTERS,
     LEDGER_HEAD,
     LEDGER_SECTIONS,
+    LEDGER_TABLE,
     REGION_BEGIN,
     REGION_END,
     by_learner,
@@ -19,10 +19,9 @@ from rolecast.benchmarks.ledger import (
     ledger_row,
     ledger_trials,
     paper_text,
-    write_files,
 )
 from rolecast.benchmarks.ledger_searches import searches_text
-from rolecast.benchmarks.result_table import ROWS_SCHEMA, Row, chosen, read_rows
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, Row, chosen, read_rows, write_rows
 from rolecast.benchmarks.table_trials import TrialEnd
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
@@ -84,11 +83,11 @@ def test_every_learner_of_every_heading_has_a_training_a_seed() -> None:
     ],
 )
 def test_filters_choose_trainings(filters: list[str], count: int) -> None:
-    assert len(chosen(ledger_trials(3), filters, LEDGER_FILTERS)) == count
+    assert len(chosen(ledger_trials(3), filters, LEDGER_TABLE.kinds)) == count
 
 
 def test_a_row_has_every_point_and_its_last_score() -> None:
-    (trial,) = chosen(ledger_trials(1), ["arena=Pendulum-v1", "contestant=td3"], LEDGER_FILTERS)
+    (trial,) = chosen(ledger_trials(1), ["arena=Pendulum-v1", "contestant=td3"], LEDGER_TABLE.kinds)
     end = TrialEnd(points=POINTS, parameters=7, seconds=5.0)
     found = ledger_result(trial, end)
     assert [point["env_steps"] for point in found["curve"]] == [255, 505]
@@ -109,7 +108,7 @@ def test_settings_and_tuning_of_a_game_are_those_of_all_who_learn_it(tmp_path: P
     assert "updates_per_step" not in settings_of("ridge, defaults", "maddpg")
     page = tmp_path / "page.md"
     page.write_text(f"{REGION_BEGIN}\n{REGION_END}\n")
-    write_files([row("maddpg", 0, 0.2, arena="ridge")], tmp_path, page=page)
+    LEDGER_TABLE.write([row("maddpg", 0, 0.2, arena="ridge")], tmp_path, page)
     assert "`updates_per_step=1.0`, 4,000 env steps" in page.read_text()
 
 
@@ -128,9 +127,9 @@ def test_the_page_names_rows_of_other_terms_than_the_ledger_now_has(tmp_path: Pa
     page = tmp_path / "page.md"
     page.write_text(f"{REGION_BEGIN}\n{REGION_END}\n")
     old = row("maddpg", 0, 0.2, arena="ridge")
-    write_files([old], tmp_path, page=page)
+    LEDGER_TABLE.write([old], tmp_path, page)
     assert "`--fresh`" not in page.read_text()
-    write_files([old | {"key": "ridge / maddpg / 0"}], tmp_path, page=page)
+    LEDGER_TABLE.write([old | {"key": "ridge / maddpg / 0"}], tmp_path, page)
     text = page.read_text()
     assert "All 1 rows are of other held-out episodes than the table now has." in text
     assert text.index("`--fresh` makes them anew.") < text.index("## ridge")
@@ -195,8 +194,8 @@ def test_the_region_of_the_page_is_filled_and_the_rest_is_left(tmp_path: Path) -
     page.parent.mkdir()
     page.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
     picture = tmp_path / "docs" / "results" / "baselines_hopper_authors_nets.png"
-    written = write_files(ROWS, picture.parent, page=page)
-    assert written == [picture, page]
+    written = LEDGER_TABLE.write(ROWS, picture.parent, page)
+    assert written == [picture.with_name("baselines.json"), picture, page]
     text = page.read_text()
     assert text.startswith(f"before\n{REGION_BEGIN}\n")
     assert text.endswith(f"{REGION_END}\nafter\n")
@@ -220,7 +219,8 @@ def test_scripted_policies_and_searches_stand_beside_the_teams(
     page = tmp_path / "page.md"
     page.write_text(f"{REGION_BEGIN}\n{REGION_END}\n")
     rows = [row("maddpg", 0, 20.0, arena="pred_prey_3")]
-    write_files(rows, tmp_path, page=page, searches=searches)
+    write_rows(tmp_path / "main.json", searches)
+    LEDGER_TABLE.write(rows, tmp_path, page)
     text = page.read_text()
     seeds = held_out_seeds("sealed", 0, 100)
     chase = rollout_scripted(make_task("pred_prey_3"), "chase", seeds)[0].mean()

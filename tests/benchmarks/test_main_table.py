@@ -12,7 +12,6 @@ import rolecast
 from rolecast.benchmarks.experiment_table import run_missing_trials
 from rolecast.benchmarks.main_table import (
     FIRST_HEADING,
-    MAIN_FILTERS,
     MAIN_TABLE,
     REGION_BEGIN,
     REGION_END,
@@ -23,7 +22,6 @@ from rolecast.benchmarks.main_table import (
     quick_main_trials,
     robots_markdown,
     seeds_of,
-    write_main_table,
 )
 from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen, read_rows, write_rows
 from rolecast.core.errors import RequestError
@@ -144,13 +142,13 @@ def test_the_noise_of_ars_on_weights_is_its_authors(task: str) -> None:
     ],
 )
 def test_filters_of_a_kind_are_alternatives_and_kinds_agree(filters: list[str], count: int) -> None:
-    assert len(chosen(main_trials(2), filters, MAIN_FILTERS)) == count
+    assert len(chosen(main_trials(2), filters, MAIN_TABLE.kinds)) == count
 
 
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_row_is_what_a_search_by_hand_finds(tmp_path: Path) -> None:
     """The same search again by `rolecast.search`, scored by `rolecast.evaluate`."""
-    trials = chosen(quick_main_trials(), ["optimizer=random"], MAIN_FILTERS)
+    trials = chosen(quick_main_trials(), ["optimizer=random"], MAIN_TABLE.kinds)
     (found,) = run_missing_trials(
         trials, tmp_path / "main.json", MAIN_TABLE, processes=1, note=lambda _: None
     )
@@ -178,12 +176,12 @@ def test_a_row_of_the_table_is_scored_on_the_sealed_set() -> None:
 
 def test_the_page_says_which_set_its_rows_are_of(tmp_path: Path) -> None:
     sealed = [each | {"held_out_set": "sealed"} for each in ROWS]
-    write_main_table(sealed, tmp_path, page=None)
+    MAIN_TABLE.write(sealed, tmp_path)
     assert "over 50 held-out episodes of the sealed set." in (tmp_path / "main.md").read_text()
-    write_main_table([*ROWS, *sealed[:1]], tmp_path, page=None)
+    MAIN_TABLE.write([*ROWS, *sealed[:1]], tmp_path)
     assert "which do not compare" in (tmp_path / "main.md").read_text()
     old = ROWS[0] | {"key": main_trials(1)[0].key}
-    write_main_table([old, *ROWS], tmp_path, page=None)
+    MAIN_TABLE.write([old, *ROWS], tmp_path)
     terms = "All 1 rows are of other held-out episodes than the table now has. `--fresh` makes"
     assert terms in (tmp_path / "main.md").read_text()
 
@@ -192,7 +190,7 @@ def test_the_page_says_which_set_its_rows_are_of(tmp_path: Path) -> None:
 def test_a_fresh_table_begins_without_the_rows_that_it_makes(
     words: list[str], left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trials = chosen(quick_main_trials(), ["optimizer=random"], MAIN_FILTERS)
+    trials = chosen(quick_main_trials(), ["optimizer=random"], MAIN_TABLE.kinds)
     path = tmp_path / "main.json"
     write_rows(path, [ROWS[0] | {"key": trials[0].key}, ROWS[1]])
     nothing = SimpleNamespace(require_success=lambda: None)
@@ -218,8 +216,10 @@ def test_a_page_gets_its_region_and_keeps_the_rest(tmp_path: Path) -> None:
     page = tmp_path / "results.md"
     regions = f"{REGION_BEGIN}\nold\n{REGION_END}\n{ROBOTS_BEGIN}\nold\n{ROBOTS_END}\n"
     page.write_text(f"before\n{regions}after\n")
-    written = write_main_table(ROWS, tmp_path, page=page)
-    assert all(file.is_file() for file in written)
+    written = MAIN_TABLE.write(ROWS, tmp_path, page)
+    names = ["main.json", "main.csv", "main.md", "main.png", "results.md"]
+    assert [file.name for file in written] == names
+    assert all(file.is_file() for file in written[1:])
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -231,19 +231,19 @@ def test_a_page_is_filled_or_refused_though_the_first_heading_was_not_run(tmp_pa
     page = tmp_path / "results.md"
     page.write_text(f"{REGION_BEGIN}\nold\n{REGION_END}\n{ROBOTS_BEGIN}\nold\n{ROBOTS_END}\n")
     hopper = [row("ars", 250_000, seed, 90.0) | {"arena": "hopper"} for seed in range(2)]
-    assert page in write_main_table(hopper, tmp_path, page=page)
+    assert page in MAIN_TABLE.write(hopper, tmp_path, page)
     text = page.read_text()
     assert f"`{FIRST_HEADING}` was not run." in text
     assert "| hopper | 250k |" in text
     assert "old" not in text
     with pytest.raises(RequestError, match=r"none\.md is no file"):
-        write_main_table(hopper, tmp_path, page=tmp_path / "none.md")
+        MAIN_TABLE.write(hopper, tmp_path, tmp_path / "none.md")
 
 
 def test_a_page_without_a_region_is_refused(tmp_path: Path) -> None:
     (tmp_path / "results.md").write_text("nothing here")
     with pytest.raises(RequestError, match="has no region"):
-        write_main_table(ROWS, tmp_path, page=tmp_path / "results.md")
+        MAIN_TABLE.write(ROWS, tmp_path, tmp_path / "results.md")
 
 
 def test_the_committed_page_has_the_medians_of_the_committed_rows() -> None:

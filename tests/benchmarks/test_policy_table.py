@@ -14,7 +14,6 @@ from rolecast.benchmarks.policy_table import (
     markdown,
     policy_trials,
     quick_policy_trials,
-    write_files,
 )
 from rolecast.benchmarks.result_table import chosen
 from rolecast.core.seeds import Purpose, episode_seeds
@@ -102,8 +101,9 @@ def test_graphs_are_compared_seed_by_seed() -> None:
 
 
 def test_the_files_hold_every_task_and_seed(tmp_path: Path) -> None:
-    written = write_files(ROWS, tmp_path)
+    written = POLICY_TABLE.write(ROWS, tmp_path)
     assert {path.name for path in written} == {
+        "optimizers_policies.json",
         "optimizers_policies.csv",
         "optimizers_policies.md",
         "optimizers_policies.png",

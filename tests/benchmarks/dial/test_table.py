@@ -19,13 +19,11 @@ from rolecast.benchmarks.dial.findings import duels, returns_of
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import mean_curve, rewards_picture, steps_picture
 from rolecast.benchmarks.dial.table import (
-    DIAL_FILTERS,
     REGION_BEGIN,
     REGION_END,
     dial_trials,
     quick_dial_trials,
     table_of,
-    write_dial,
 )
 from rolecast.benchmarks.experiment_table import run_missing_trials
 from rolecast.benchmarks.result_table import chosen, read_rows
@@ -68,7 +66,7 @@ def test_the_table_has_every_trial_of_the_dial_once() -> None:
     trials = dial_trials(TEAM_DIAL, 5)
     assert len(trials) == len({trial.key for trial in trials}) == len(EXPERIMENT.trials())
     only = ["method=facmac", "reward=dense", "reward=sparse=25", "seed=0", "seed=3"]
-    assert len(chosen(trials, only, DIAL_FILTERS)) == 4
+    assert len(chosen(trials, only, table_of(TEAM_DIAL).kinds)) == 4
 
 
 @pytest.mark.parametrize("dial", DIALS, ids=lambda dial: dial.stem)
@@ -259,15 +257,17 @@ def test_the_page_tells_how_probable_a_better_seed_is() -> None:
 def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
-    written = write_dial(TEAM_DIAL, ROWS, tmp_path, readme=readme)
-    assert [each.name for each in written] == ["dial.md", "dial.png", "dial_steps.png", "README.md"]
+    table = table_of(TEAM_DIAL)
+    written = table.write(ROWS, tmp_path, readme)
+    names = ["dial.json", "dial.md", "dial.png", "dial_steps.png", "README.md"]
+    assert [each.name for each in written] == names
     assert (tmp_path / "dial.png").read_bytes() == png(rewards_picture(TEAM_DIAL, ROWS))
     text = readme.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert readme_region(TEAM_DIAL, ROWS) in text
     sealed = ROWS[0] | {"key": dial_trials(TEAM_DIAL, 1)[0].key, "held_out_set": "sealed"}
-    write_dial(TEAM_DIAL, [sealed, *ROWS], tmp_path, readme=None)
+    table.write([sealed, *ROWS], tmp_path)
     other = "All 1 rows are of other held-out episodes than the table now has. `--fresh` makes"
     assert other in (tmp_path / "dial.md").read_text()
 
@@ -276,7 +276,7 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*")
 @pytest.mark.filterwarnings("ignore::FutureWarning:ray.*")
 def test_a_quick_piece_runs_and_is_kept(tmp_path: Path) -> None:
-    trials = chosen(quick_dial_trials(TEAM_DIAL), ["method=cmaes"], DIAL_FILTERS)
+    trials = chosen(quick_dial_trials(TEAM_DIAL), ["method=cmaes"], table_of(TEAM_DIAL).kinds)
     notes: list[str] = []
     path, rows = tmp_path / "dial.json", table_of(TEAM_DIAL)
     (found,) = run_missing_trials(trials, path, rows, processes=1, note=notes.append)
