@@ -14,6 +14,7 @@ from rolecast.benchmarks.result_table import (
     UNFINISHED_KEY,
     Row,
     fill_regions,
+    grouped,
     markdown_table,
     place,
     read_rows,
@@ -154,11 +155,9 @@ def _pages(rows: Sequence[Row], folder: Path, page: Path | None) -> dict[Path, b
 
 def by_learner(rows: Sequence[Row], heading: str) -> dict[str, list[Row]]:
     """Return the rows under a heading by learner, in the order of the ledger."""
-    found = {
-        label: [row for row in rows if row["arena"] == heading and row["contestant"] == label]
-        for label in _labels(heading)
-    }
-    return {label: mine for label, mine in found.items() if mine}
+    groups = grouped(rows, "arena", "contestant")
+    labels = [label for label in _labels(heading) if (heading, label) in groups]
+    return {label: groups[heading, label] for label in labels}
 
 
 def _labels(heading: str) -> list[str]:

@@ -14,12 +14,12 @@ from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import (
     Row,
     fill_regions,
+    grouped,
     markdown_table,
     place,
     sets_text,
-    t_interval,
 )
-from rolecast.benchmarks.rivals import best_rival
+from rolecast.benchmarks.rivals import best_rival, difference_text
 from rolecast.benchmarks.table_trials import (
     TableTrial,
     TrialEnd,
@@ -125,13 +125,15 @@ def _order(row: Row) -> tuple[int, int, int, int]:
 
 def seeds_of(rows: Sequence[Row], heading: str) -> dict[str, dict[int, list[float]]]:
     """Return the returns under one heading, optimisers in the order of the table."""
-    found: dict[str, dict[int, list[float]]] = {}
-    for label in TABLE_ORDER:
-        for row in rows:
-            if row["arena"] == heading and row["contestant"] == label:
-                budgets = found.setdefault(label, {})
-                budgets.setdefault(row["env_steps"], []).append(row["episode_return_mean"])
-    return found
+    groups = grouped(rows, "arena", "contestant")
+    return {
+        label: {
+            budget: [row["episode_return_mean"] for row in mine]
+            for (budget,), mine in grouped(groups[heading, label], "env_steps").items()
+        }
+        for label in TABLE_ORDER
+        if (heading, label) in groups
+    }
 
 
 def markdown(seeds: SeedReturns, *, each_seed: bool) -> str:
@@ -240,10 +242,11 @@ def _spread(returns: Sequence[float]) -> str:
 
 def _difference(rows: Sequence[Row], heading: str, budget: int) -> str:
     """Return the mean difference of the search and its best rival by seed, and its interval."""
-    returns: dict[str, dict[int, float]] = {}
-    for row in rows:
-        if (row["arena"], row["env_steps"]) == (heading, budget):
-            returns.setdefault(row["contestant"], {})[row["seed"]] = row["episode_return_mean"]
+    returns = {
+        label: {row["seed"]: row["episode_return_mean"] for row in mine}
+        for (arena, steps, label), mine in grouped(rows, "arena", "env_steps", "contestant").items()
+        if (arena, steps) == (heading, budget)
+    }
     ours = returns.pop(ROBOT_SEARCH, {})
     rival = best_rival(ours, returns)
     if rival is None:
@@ -251,8 +254,7 @@ def _difference(rows: Sequence[Row], heading: str, budget: int) -> str:
     paired = rival.differences
     if len(paired) < LEAST_SEEDS_OF_INTERVAL:
         return f"{rival.name}: {len(paired)} seeds"
-    low, high = t_interval(paired)
-    return f"{rival.name}: {statistics.fmean(paired):,.0f} ({low:,.0f} to {high:,.0f})"
+    return f"{rival.name}: {difference_text(paired, ',.0f')}"
 
 
 def _preamble(rows: Sequence[Row]) -> str:

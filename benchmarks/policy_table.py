@@ -22,11 +22,10 @@ from rolecast.benchmarks.functions.known_page import (
     compared_graphs,
     compared_section,
     draw,
-    grouped,
     middle,
 )
 from rolecast.benchmarks.kept_rows import commits_text
-from rolecast.benchmarks.result_table import Row, by_table, markdown_table, sets_text
+from rolecast.benchmarks.result_table import Row, by_table, grouped, markdown_table, sets_text
 from rolecast.benchmarks.table_trials import (
     TableTrial,
     TrialEnd,

@@ -34,6 +34,7 @@ SET_KEY: Final = "held_out_set"
 """Of a row: the set of held-out episodes that it was scored on; older rows have none."""
 
 Row = dict[str, Any]
+AnyRow = TypeVar("AnyRow", bound=Mapping[str, Any])
 
 
 class TableCell(Protocol):
@@ -223,6 +224,14 @@ class ResultTable(Generic[Cell]):
             for name, content in self.pages(rows).items()
         }
         return [folder / self.file, *write_all(pages)]
+
+
+def grouped(rows: Iterable[AnyRow], *names: str) -> dict[tuple[Any, ...], list[AnyRow]]:
+    """Return rows by the values of some fields, in the order of their first rows."""
+    found: dict[tuple[Any, ...], list[AnyRow]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found
 
 
 def place(name: str, names: Sequence[str]) -> int:

@@ -15,7 +15,14 @@ from rolecast.benchmarks.bandits.cells import (
 )
 from rolecast.benchmarks.bandits.claim import claim_section
 from rolecast.benchmarks.bandits.cluster import best_beta, best_betas, cluster_section
-from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place, t_interval
+from rolecast.benchmarks.result_table import (
+    ResultTable,
+    Row,
+    grouped,
+    markdown_table,
+    place,
+    t_interval,
+)
 from rolecast.platform.reports.style import legend_lines, line_style, png
 from rolecast.tune_configs.duets_fig1 import (
     FIGURE_BETAS,
@@ -73,11 +80,10 @@ def whole_seeds(rows: Iterable[Row]) -> list[Row]:
     """Return the rows of those seeds that have all cells which any seed has."""
     given = list(rows)
     names = ("part", "function", "method", "agents", "rounds", "beta")
-    seeds: dict[int, set[tuple[Any, ...]]] = {}
-    for row in given:
-        seeds.setdefault(row["seed"], set()).add(tuple(row[name] for name in names))
-    cells: set[tuple[Any, ...]] = set().union(*seeds.values())
-    return [row for row in given if seeds[row["seed"]] == cells]
+    cells = grouped(given, *names).keys()
+    seeds = grouped(given, "seed").items()
+    whole = {seed for seed, mine in seeds if grouped(mine, *names).keys() == cells}
+    return [row for row in given if (row["seed"],) in whole]
 
 
 def _figure_rows(rows: Sequence[Row]) -> list[Row]:
@@ -166,10 +172,8 @@ def _growth(rows: Sequence[Row]) -> list[str]:
 
 def _slopes(rows: Sequence[Row], size: str, value: str) -> list[float]:
     """Return a slope for each seed."""
-    seeds: dict[int, list[Row]] = {}
-    for row in rows:
-        seeds.setdefault(row["seed"], []).append(row)
-    return [slope(each, size, value) for each in seeds.values() if len(each) > 1]
+    seeds = grouped(rows, "seed").values()
+    return [slope(each, size, value) for each in seeds if len(each) > 1]
 
 
 def _interval(slopes: Sequence[float]) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.benchmarks.result_table import Row, markdown_table, t_interval
+from rolecast.benchmarks.result_table import Row, grouped, markdown_table, t_interval
 from rolecast.benchmarks.rivals import best_rival, difference_text, shown_sign
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
@@ -44,13 +44,11 @@ def chosen_betas(rows: Sequence[Row], method: str, name: str) -> dict[str, float
 
     Differs: the paper says "best on average" of rewards of unlike scale; ranks have none.
     """
+    groups = grouped(rows, "task", "method")
     ranks: dict[str, list[float]] = {}
     for task in EXPERIMENT.tasks:
-        means = []
-        for beta in BETA_GRID:
-            label = f"{method}_{beta:g}"
-            values = [r[name] for r in rows if (r["task"], r["method"]) == (task, label)]
-            means.append(float(np.mean(values)) if values else np.nan)
+        cells = [groups.get((task, f"{method}_{beta:g}"), []) for beta in BETA_GRID]
+        means = [float(np.mean([row[name] for row in each])) if each else np.nan for each in cells]
         if np.isfinite(means).all():
             ranks[task] = [float(sum(other > mean for other in means)) for mean in means]
     chosen: dict[str, float] = {}
@@ -69,15 +67,14 @@ def _function(task: str) -> str:
 def chosen_rows(rows: Sequence[Row], name: str) -> dict[str, dict[str, list[Row]]]:
     """Return task to method to its rows by seed, at the beta that is chosen for a figure."""
     betas = {method: chosen_betas(rows, method, name) for method in BANDED_METHODS}
+    groups = grouped(sorted(rows, key=lambda row: int(row["seed"])), "task", "method")
     found: dict[str, dict[str, list[Row]]] = {}
     for task in EXPERIMENT.tasks:
         for method in CURVE_METHODS:
             label = method
             if method in BANDED_METHODS:
                 label = f"{method}_{betas[method].get(task, np.nan):g}"
-            kept = [row for row in rows if (row["task"], row["method"]) == (task, label)]
-            if kept:
-                kept = sorted(kept, key=lambda row: int(row["seed"]))
+            if kept := groups.get((task, label)):
                 found.setdefault(task, {})[method] = kept
     return found
 

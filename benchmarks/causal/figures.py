@@ -19,7 +19,7 @@ from rolecast.benchmarks.causal.curves import (
     picture,
 )
 from rolecast.benchmarks.functions.runs import five_digits
-from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
+from rolecast.benchmarks.result_table import ResultTable, Row, grouped, markdown_table, place
 from rolecast.core.rounding import mean_and_error
 from rolecast.platform.search.causal import CAUSAL_METHODS, causal_figures, causal_search
 from rolecast.platform.search.records.measurements import RunMeasurements, complete_run
@@ -190,17 +190,10 @@ def _grid(rows: Iterable[Row], name: str) -> str:
     kept = list(rows)
     labels = [m.label for m in EXPERIMENT.methods if any(r["method"] == m.label for r in kept)]
     lines = []
-    cells = dict.fromkeys((row["task"], row["rounds"]) for row in kept)
-    for task, rounds in cells:
-        line = [f"`{task}`", str(rounds)]
-        for label in labels:
-            values = [
-                row[name]
-                for row in kept
-                if (row["task"], row["rounds"], row["method"]) == (task, rounds, label)
-            ]
-            line.append(_mean_text(values))
-        lines.append(line)
+    for (task, rounds), mine in grouped(kept, "task", "rounds").items():
+        found = grouped(mine, "method")
+        values = ([row[name] for row in found.get((label,), ())] for label in labels)
+        lines.append([f"`{task}`", str(rounds), *map(_mean_text, values)])
     return markdown_table(("task", "rounds", *labels), lines)
 
 

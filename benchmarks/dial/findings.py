@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rolecast.benchmarks.dial.dials import Dial
-from rolecast.benchmarks.result_table import Row
+from rolecast.benchmarks.result_table import Row, grouped
 from rolecast.platform.reports.comparison.table import number
 
 GROUP_HEADINGS: Final = {
@@ -37,17 +37,16 @@ class Duel:
 
 def returns_of(dial: Dial, rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
     """Return method to reward to held-out returns by seed; a search has dense as sparse ones."""
-    found: dict[str, dict[str, list[float]]] = {}
-    rows = of_one_budget(rows)
-    for method in dial.experiment.methods:
-        mine: dict[str, list[float]] = {}
-        for reward in dial.experiment.rewards:
-            values = [row["test_return"] for row in rows_of(dial, rows, method.label, reward)]
-            if values:
-                mine[reward] = values
-        if mine:
-            found[method.label] = mine
-    return found
+    groups = grouped(of_one_budget(rows), "method", "reward")
+    found = {
+        method.label: {
+            reward: [row["test_return"] for row in groups[key]]
+            for reward in dial.experiment.rewards
+            if (key := (method.label, dial.source(method.label, reward))) in groups
+        }
+        for method in dial.experiment.methods
+    }
+    return {label: mine for label, mine in found.items() if mine}
 
 
 def rows_of(dial: Dial, rows: Sequence[Row], label: str, reward: str) -> list[Row]:

@@ -22,7 +22,7 @@ from rolecast.benchmarks.functions.runs import (
     planned_settings,
     unrun_text,
 )
-from rolecast.benchmarks.result_table import ResultTable, by_table, markdown_table
+from rolecast.benchmarks.result_table import ResultTable, by_table, grouped, markdown_table
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 
@@ -249,14 +249,6 @@ def draw(
         bounds = np.array([interval(list(column)) for column in values.T])
         shade = {"color": style["color"], "alpha": 0.12, "lw": 0}
         axes.fill_between(along, bounds[:, 0], bounds[:, 1], **shade)
-
-
-def grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
-    """Return rows by the values of some fields, in the order of their first rows."""
-    found: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(tuple(row[name] for name in names), []).append(row)
-    return found
 
 
 def pages(rows: Sequence[Row]) -> dict[str, bytes]:
