@@ -17,9 +17,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.benchmarks.commits import commits_of, forget_commits, note_commit
-from rolecast.benchmarks.kept_rows import COMMIT_KEY
+from rolecast.benchmarks.kept_rows import COMMIT_KEY, SET_KEY
 from rolecast.benchmarks.result_table import (
-    SET_KEY,
     UNFINISHED_KEY,
     Row,
     finished,

@@ -5,16 +5,26 @@ A row is known by its key alone, so that it stays when its cell or the code is c
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
+
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 
 COMMIT_KEY: Final = "commit"
 """Of a row: commits whose code made it, "+" where sources were changed; older rows have none."""
 
-OTHER_SETTINGS: Final = (
-    "name other settings than the table now does (what a row leaves out was the default of its "
-    "version)"
+SET_KEY: Final = "held_out_set"
+"""Of a row: the set of held-out episodes that it was scored on; older rows have none."""
+
+ROW_TERMS: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
+    {
+        "are of other held-out episodes than the table now has": (SET_KEY, "test_episodes"),
+        "are of another budget or batch size than the table now has": ("evaluations", "batch"),
+        "name other settings than the table now does (what a row leaves out was the default of "
+        "its version)": ("policy_options", "settings"),
+    }
 )
-"""Said of rows whose settings are not those of the plan."""
+"""What is said of rows of an older plan, to the fields that differ; one left out agrees."""
 
 MOST_NAMES: Final = 12
 """Names of rows in one sentence; how many more there are is told."""
@@ -32,42 +42,35 @@ def commits_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def differing_text(
-    rows: Sequence[Mapping[str, Any]], differing: Mapping[str, Sequence[Mapping[str, Any]]]
+    planned: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Say which of some rows differ from their plan.
+    """Say which rows differ from what their cells now have.
 
     Args:
-        rows: those that the plan has.
-        differing: what is said of rows, to those of which it is so.
+        planned: fields of cells that `ROW_TERMS` names, by key.
+        rows: those that are there, of these cells and others.
     Returns:
         Sentences that name the rows without their seeds; empty where none differs.
     """
+    mine = [row for row in rows if row["key"] in planned]
+    plain = json.loads(json.dumps({row["key"]: planned[row["key"]] for row in mine}))
     sentences = []
-    for what, found in differing.items():
+    for what, fields in ROW_TERMS.items():
+        found = [row for row in mine if _differs(row, plain[row["key"]], fields)]
         names = _listed(dict.fromkeys(row["key"].rpartition(" / ")[0] for row in found))
-        if found and len(found) == len(rows):
-            sentences.append(f"All {len(rows)} rows {what}.")
+        if found and len(found) == len(mine):
+            sentences.append(f"All {len(mine)} rows {what}.")
         elif found:
-            sentences.append(f"{len(found)} of {len(rows)} rows {what}: {names}.")
+            sentences.append(f"{len(found)} of {len(mine)} rows {what}: {names}.")
     return " ".join([*sentences, "`--fresh` makes them anew."]) if sentences else ""
+
+
+def _differs(row: Mapping[str, Any], cell: Mapping[str, Any], fields: Sequence[str]) -> bool:
+    known = {**cell, SET_KEY: DEVELOPMENT_SET, **row}
+    return any(known[name] != cell[name] for name in fields if name in cell)
 
 
 def _listed(names: Iterable[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     left = len(quoted) - MOST_NAMES
     return ", ".join(quoted[:MOST_NAMES]) + (f" and {left} more" if left > 0 else "")
-
-
-def other_settings_text(
-    planned: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
-) -> str:
-    """Say which rows name other settings than their cells now have.
-
-    Args:
-        planned: settings of cells, by key.
-        rows: those that are there, of these cells and others; "settings" is their own.
-    """
-    mine = [row for row in rows if row["key"] in planned]
-    plain = json.loads(json.dumps({row["key"]: dict(planned[row["key"]]) for row in mine}))
-    others = [row for row in mine if row.get("settings", plain[row["key"]]) != plain[row["key"]]]
-    return differing_text(mine, {OTHER_SETTINGS: others})

@@ -17,7 +17,7 @@ from scipy import stats
 
 from rolecast.benchmarks.cell_processes import results
 from rolecast.benchmarks.commits import source_commit
-from rolecast.benchmarks.kept_rows import COMMIT_KEY, commits_text, other_settings_text
+from rolecast.benchmarks.kept_rows import COMMIT_KEY, SET_KEY, commits_text, differing_text
 from rolecast.core.errors import RequestError, require_known
 from rolecast.core.files import make_folder, read_json, write_all, write_bytes
 from rolecast.core.locks import lock_folder
@@ -29,9 +29,6 @@ ROWS_PATIENCE_S: Final = 60.0
 
 UNFINISHED_KEY: Final = "unfinished"
 """True in a row of which there is more to come; it does not count as there."""
-
-SET_KEY: Final = "held_out_set"
-"""Of a row: the set of held-out episodes that it was scored on; older rows have none."""
 
 Row = dict[str, Any]
 AnyRow = TypeVar("AnyRow", bound=Mapping[str, Any])
@@ -171,8 +168,8 @@ class ResultTable(Generic[Cell]):
     pages: Callable[[Sequence[Row]], Mapping[str, bytes]]
     """Returns the files for readers, by name."""
 
-    planned_settings: Callable[[Sequence[Row]], Mapping[str, Mapping[str, Any]]] = lambda _: {}
-    """Returns the settings that cells of the whole table now have, by key, for as many seeds."""
+    planned: Callable[[Sequence[Row]], Mapping[str, Mapping[str, Any]]] = lambda _: {}
+    """Returns the fields that rows of the whole table would now have, by key, for as many seeds."""
 
     def run_missing(
         self,
@@ -203,7 +200,7 @@ class ResultTable(Generic[Cell]):
         if cells:
             there = len(cells) - len(missing)
             note(f"{there} of {len(cells)} cells are there; {len(missing)} to run")
-            if rows and (said := other_settings_text(self.planned_settings(rows), rows)):
+            if rows and (said := differing_text(self.planned(rows), rows)):
                 note(said)
         for row in results(missing, self.run, processes):
             keep_rows(path, [{**row, COMMIT_KEY: commit}], self.order)
@@ -213,12 +210,12 @@ class ResultTable(Generic[Cell]):
     def write(self, rows: Sequence[Row], folder: Path) -> list[Path]:
         """Write the files for readers; return them behind the results file, none without rows.
 
-        A page ends with what is to be known of its rows: older settings, and their commits.
+        A page ends with what is to be known of its rows: older plans, and their commits.
         """
         if not rows:
             return []
-        of_settings = other_settings_text(self.planned_settings(rows), rows)
-        said = " ".join(filter(None, (of_settings, commits_text(rows))))
+        of_plan = differing_text(self.planned(rows), rows)
+        said = " ".join(filter(None, (of_plan, commits_text(rows))))
         pages = {
             folder / name: content + f"\n{said}\n".encode() if name.endswith(".md") else content
             for name, content in self.pages(rows).items()

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rolecast.benchmarks.kept_rows import OTHER_SETTINGS, differing_text
-from rolecast.benchmarks.result_table import SET_KEY, UNFINISHED_KEY, Row
-from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
+from rolecast.benchmarks.kept_rows import SET_KEY, differing_text
+from rolecast.benchmarks.result_table import UNFINISHED_KEY, Row
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
@@ -110,29 +109,11 @@ def other_terms_text(trials: Sequence[TableTrial], rows: Sequence[Row]) -> str:
     Returns:
         Sentences that name the rows without their seeds; empty where all agree.
     """
-    planned = {trial.key: trial for trial in trials}
-    mine = [row for row in rows if row["key"] in planned]
-    others = {
-        "are of other held-out episodes than the table now has": _is_of_other_episodes,
-        OTHER_SETTINGS: _names_other_settings,
-    }
-    differing = {
-        what: [row for row in mine if differs(row, planned[row["key"]])]
-        for what, differs in others.items()
-    }
-    return differing_text(mine, differing)
-
-
-def _is_of_other_episodes(row: Row, trial: TableTrial) -> bool:
-    experiment = trial.experiment
-    ended = not row.get(UNFINISHED_KEY)
-    planned = experiment.final_test_episodes if ended else experiment.test_episodes
-    return (row.get(SET_KEY, DEVELOPMENT_SET), row.get("test_episodes", planned)) != (
-        experiment.held_out_set,
-        planned,
-    )
-
-
-def _names_other_settings(row: Row, trial: TableTrial) -> bool:
-    named = method_settings(trial.method)
-    return any(row.get(name, value) != value for name, value in named.items())
+    stopped = {row["key"] for row in rows if row.get(UNFINISHED_KEY)}
+    planned = {}
+    for trial in trials:
+        plan = trial.experiment
+        episodes = plan.test_episodes if trial.key in stopped else plan.final_test_episodes
+        terms = {SET_KEY: plan.held_out_set, "test_episodes": episodes}
+        planned[trial.key] = terms | method_settings(trial.method)
+    return differing_text(planned, rows)

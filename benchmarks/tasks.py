@@ -7,9 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.benchmarks.kept_rows import commits_text
+from rolecast.benchmarks.kept_rows import SET_KEY, commits_text
 from rolecast.benchmarks.result_table import (
-    SET_KEY,
     ResultTable,
     Row,
     fill_regions,

@@ -240,11 +240,11 @@ def pages(rows: Sequence[Row]) -> dict[str, bytes]:
     return files
 
 
-def planned_settings(rows: Sequence[Row]) -> dict[str, Mapping[str, Any]]:
+def planned(rows: Sequence[Row]) -> dict[str, Mapping[str, Any]]:
     """Return the settings of all searches of as many seeds and rounds, by key."""
     seeds = 1 + max(row["seed"] for row in rows)
     return {
-        run.key: run.settings
+        run.key: {"settings": dict(run.settings)}
         for rounds in {row["rounds"] for row in rows}
         for run in figure_runs(seeds, rounds)
     }
@@ -257,7 +257,7 @@ FIGURE_TABLE: Final[ResultTable[FigureRun]] = ResultTable(
     order=order,
     line=said,
     pages=pages,
-    planned_settings=planned_settings,
+    planned=planned,
 )
 
 

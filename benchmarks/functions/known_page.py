@@ -13,13 +13,14 @@ from scipy.stats import binom
 from rolecast.benchmarks.functions.known_suite import (
     KNOWN_METHODS,
     KNOWN_PROBLEMS,
+    REGRET_PLACES,
     known_runs,
     run_known,
 )
 from rolecast.benchmarks.functions.runs import (
     FunctionProblem,
     FunctionRun,
-    planned_settings,
+    planned_fields,
     unrun_text,
 )
 from rolecast.benchmarks.result_table import ResultTable, by_table, grouped, markdown_table
@@ -271,5 +272,7 @@ KNOWN_TABLE: Final[ResultTable[FunctionRun]] = ResultTable(
     ),
     line=lambda row: f"regret {row['regrets'][-1]} in {row['seconds'][-1]:.1f} s",
     pages=pages,
-    planned_settings=lambda rows: planned_settings(known_runs(1 + max(r["seed"] for r in rows))),
+    planned=lambda rows: planned_fields(
+        known_runs(1 + max(row["seed"] for row in rows)), REGRET_PLACES
+    ),
 )

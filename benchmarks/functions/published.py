@@ -25,7 +25,7 @@ from rolecast.benchmarks.functions.runs import (
     five_digits,
     incumbents,
     optimizer_of,
-    planned_settings,
+    planned_fields,
     unrun_text,
 )
 from rolecast.benchmarks.result_table import ResultTable, Row, by_table, markdown_table
@@ -307,7 +307,7 @@ PUBLISHED_TABLE: Final[ResultTable[FunctionRun]] = ResultTable(
     ),
     line=lambda row: f"regret {row['observed'][-1]} in {row['seconds'][-1]:.1f} s",
     pages=lambda rows: {"competitors.md": markdown(rows).encode()},
-    planned_settings=lambda rows: planned_settings(
-        published_runs(1 + max(row["seed"] for row in rows))
+    planned=lambda rows: planned_fields(
+        published_runs(1 + max(row["seed"] for row in rows)), REGRET_PLACES
     ),
 )

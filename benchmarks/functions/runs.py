@@ -185,9 +185,22 @@ def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name != "cliques"}
 
 
-def planned_settings(runs: Iterable[FunctionRun]) -> dict[str, dict[str, Any]]:
-    """Return what rows of runs have as "settings", by key, for `ResultTable.planned_settings`."""
-    return {run.key: _recorded(run.method.settings_for(run.problem)) for run in runs}
+def planned_fields(runs: Iterable[FunctionRun], marks: int) -> dict[str, dict[str, Any]]:
+    """Return what rows of runs at a number of marks have, by key, for `ResultTable.planned`."""
+    return {
+        run.key: {
+            "settings": _recorded(run.method.settings_for(run.problem)),
+            "evaluations": marked(run.problem.evaluations, run.problem.batch, marks),
+            "batch": run.problem.batch,
+        }
+        for run in runs
+    }
+
+
+def marked(evaluations: int, batch: int, marks: int) -> list[int]:
+    """Return the places along a budget, evenly spaced, at the ends of batches."""
+    batches = evaluations // batch
+    return sorted({batch * round(batches * mark / marks) for mark in range(1, marks + 1)} - {0})
 
 
 def unrun_text(rows: Sequence[Mapping[str, Any]], planned: Iterable[FunctionRun]) -> str:
@@ -238,7 +251,7 @@ def incumbents(
             else at the marks alone.
     """
     batches = evaluations // batch
-    places = {round(batches * mark / marks) for mark in range(1, marks + 1)}
+    places = marked(evaluations, batch, marks)
     spent, greatest = 0.0, -np.inf
     for place in range(1, batches + 1):
         start = time.process_time()
@@ -250,7 +263,7 @@ def incumbents(
         greatest = max(greatest, float(values.max()))
         start = time.process_time()
         optimizer.tell(candidates, values, np.full(batch, stderr))
-        best = optimizer.best() if after_each or place in places else None
+        best = optimizer.best() if after_each or place * batch in places else None
         spent += time.process_time() - start
-        if best is not None and place in places:
+        if best is not None and place * batch in places:
             yield Incumbent(best, greatest, place * batch, round(spent, 3))

@@ -135,7 +135,8 @@ def test_a_row_names_its_commit_and_pages_tell_of_it_and_of_older_settings(
     commits = "1 of 2 rows do not say which commit made them; the others are of commit `abc1234`."
     assert (tmp_path / "table.md").read_text() == f"2 rows\n\n{commits}\n"
     assert (tmp_path / "table.csv").read_text() == "rows\n"
-    planned = replace(made, planned_settings=lambda _: {"a / 0": {"size": 1}, "b": {"size": 1}})
+    settings = {"settings": {"size": 1}}
+    planned = replace(made, planned=lambda _: {"a / 0": settings, "b": settings})
     told: list[str] = []
     assert planned.run_missing(cells, tmp_path, processes=1, note=told.append) == rows
     other = "1 of 2 rows name other settings than the table now does"
