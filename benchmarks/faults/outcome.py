@@ -1,12 +1,13 @@
 """How a schedule ended, and what it means that it failed."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
+from rolecast.benchmarks.faults.disk import SimulatedDisk
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind
-from rolecast.benchmarks.faults.world import Hang, World
+from rolecast.benchmarks.faults.world import Hang, Killed, World
 from rolecast.core.errors import RequestError, RunError
 
 
@@ -36,11 +37,14 @@ class Outcome:
     """The points that it passed."""
 
 
-class Subject(Protocol):
-    """What is disturbed: lives of a driver."""
+class Subject(ABC):
+    """What is disturbed: a disk, and the lives of a driver on it."""
 
-    lives: int
-    struck: list[Fault]
+    def __init__(self, world: World, path: Path) -> None:
+        self.lives = 0
+        self.struck: list[Fault] = []
+        self.disk = SimulatedDisk(world)
+        self._world, self._path = world, path
 
     def run(self) -> None:
         """Run one driver after the other until there is a result.
@@ -48,6 +52,28 @@ class Subject(Protocol):
         Raises:
             InvariantError: something that must always hold does not.
         """
+        ended = False
+        while not ended:
+            self._world.begin_life()
+            self.disk.release(Path("/"))
+            self.lives += 1
+            try:
+                ended = self.life()
+            except Killed:
+                pass
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
+                require_reason(error, self._world.struck, self._path)
+            self.struck += self._world.struck
+        self._world.calm()
+        self.require_result()
+
+    @abstractmethod
+    def life(self) -> bool:
+        """Run one driver, which begins anew or resumes; return whether there is a result."""
+
+    @abstractmethod
+    def require_result(self) -> None:
+        """Refuse a result that is not that of the undisturbed one, and what is left over."""
 
 
 def outcome_of(seed: int, faults: Sequence[Fault], world: World, subject: Subject) -> Outcome:

@@ -13,12 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.benchmarks.faults.cluster import ACTOR_COUNT, SharedEvaluator
-from rolecast.benchmarks.faults.disk import SimulatedDisk
 from rolecast.benchmarks.faults.outcome import (
     InvariantError,
     Outcome,
+    Subject,
     outcome_of,
-    require_reason,
     require_sentence,
 )
 from rolecast.benchmarks.faults.parts import (
@@ -30,7 +29,7 @@ from rolecast.benchmarks.faults.parts import (
     plan_of,
 )
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
-from rolecast.benchmarks.faults.world import POINT_LIMIT, Killed, World
+from rolecast.benchmarks.faults.world import POINT_LIMIT, World
 from rolecast.core.errors import RequestError
 from rolecast.platform.rollout.evaluator import Evaluator
 from rolecast.platform.search.planning.plan import run_record
@@ -124,11 +123,11 @@ def undisturbed(kind: SearchKind) -> Undisturbed:
     """Return the search without faults."""
     world = World([], seed=0)
     simulation = Simulation(kind, world, None)
-    result = simulation.life()
+    simulation.life()
     policy = RUN_PATH / "policy"
     return Undisturbed(
         batches=simulation.folder().read_batches(),
-        result=result,
+        result=simulation.result,
         weights=simulation.disk.read(policy / WEIGHTS_FILE),
         names=simulation.names(),
         points=world.points,
@@ -141,16 +140,16 @@ def record_of(kind: SearchKind) -> dict[str, Any]:
     return run_record(plan_of(kind, str(RUN_PATH)))
 
 
-class Simulation:
-    """A disk, and the lives of the driver on it."""
+class Simulation(Subject):
+    """A search's driver, life after life."""
+
+    result: SearchResult
 
     def __init__(self, kind: SearchKind, world: World, known: Undisturbed | None) -> None:
-        self.lives = 0
-        self.struck: list[Fault] = []
-        self.disk = SimulatedDisk(world)
+        super().__init__(world, RUN_PATH)
         self._plan = plan_of(kind, str(RUN_PATH))
         self._record, self._actors = record_of(kind), kind.actors
-        self._world, self._known = world, known
+        self._known = known
         self._seen = Witnessed(world)
         self._least = 0
         self._has_read = False
@@ -173,30 +172,17 @@ class Simulation:
             found.update(within)
         return frozenset(found - {self.folder().status_file, self.folder().state_file})
 
-    def run(self) -> None:
-        """Run one driver after the other until the search has its result.
-
-        Raises:
-            InvariantError: something that must always hold does not.
-        """
-        result = None
-        while result is None:
-            self._world.begin_life()
-            self.disk.release(Path("/"))
-            self.lives += 1
-            self._has_read = False
-            try:
-                result = self.life()
-            except Killed:
-                pass
-            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
-                require_reason(error, self._world.struck, RUN_PATH)
-            self.struck += self._world.struck
+    def life(self) -> bool:
+        """Run one driver; note its result, and what the next one must find."""
+        self._has_read = False
+        try:
+            self.result = self._search()
+        finally:
             self._least = self._promised()
-        self._require_result(result)
+        return True
 
-    def life(self) -> SearchResult:
-        """Run one driver: a new search, or one that resumes."""
+    def _search(self) -> SearchResult:
+        """Return the result of a new search, or of one that resumes."""
         folder = self.folder()
         if self._begin_anew(folder):
             self._has_read = True
@@ -262,16 +248,15 @@ class Simulation:
                 if name not in TIMED_FIELDS and not _same(value, getattr(other, name)):
                     raise InvariantError(f"batch {batch.index} has another {name}")
 
-    def _require_result(self, result: SearchResult) -> None:
+    def require_result(self) -> None:
         """Refuse a result that is not that of the undisturbed search, and what is left over."""
         assert self._known is not None
-        self._world.calm()
         batches = self.folder().read_batches()
         self._require_equal(batches)
         expected = self._known.result
         if len(batches) != len(self._known.batches):
             raise InvariantError(f"{len(batches)} batches, not {len(self._known.batches)}")
-        if result.test_return != expected.test_return:
+        if self.result.test_return != expected.test_return:
             raise InvariantError("another held-out return")
         if self.disk.read(RUN_PATH / "policy" / WEIGHTS_FILE) != self._known.weights:
             raise InvariantError("other weights")

@@ -12,18 +12,17 @@ import pandas as pd
 
 from rolecast.benchmarks.faults.comparison.parts import COMPARED_SEARCHES, EXPERIMENT
 from rolecast.benchmarks.faults.comparison.tune import TRIALS_AT_ONCE, SimulatedTune
-from rolecast.benchmarks.faults.disk import SimulatedDisk
 from rolecast.benchmarks.faults.outcome import (
     InvariantError,
     Outcome,
+    Subject,
     outcome_of,
-    require_reason,
     require_sentence,
 )
 from rolecast.benchmarks.faults.schedule import Fault, faults_of
-from rolecast.benchmarks.faults.world import POINT_LIMIT, Killed, World
+from rolecast.benchmarks.faults.world import POINT_LIMIT, World
 from rolecast.platform.search.records.run_folder import RunFolder
-from rolecast.platform.tuning.comparison import ComparisonResult, check_folder, run_comparison
+from rolecast.platform.tuning.comparison import check_folder, run_comparison
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.status import ComparisonStatus
 from rolecast.policies.artefact import WEIGHTS_FILE
@@ -95,60 +94,37 @@ def undisturbed() -> Undisturbed:
     return simulation.found()
 
 
-class ComparisonSimulation:
-    """A disk, and the lives of a comparison's driver on it."""
+class ComparisonSimulation(Subject):
+    """A comparison's driver, life after life."""
 
     def __init__(self, world: World, known: Undisturbed | None) -> None:
-        self.lives = 0
-        self.struck: list[Fault] = []
-        self._disk = SimulatedDisk(world)
-        self._world, self._known = world, known
+        super().__init__(world, COMPARISON_PATH)
+        self._known = known
         self._reports = Counter[str]()
         world.on_read = self._read
 
     def folder(self) -> ComparisonFolder:
         """Return the comparison's folder, as a process that begins now has it."""
-        return ComparisonFolder(COMPARISON_PATH, disk=self._disk, clock=self._world.clock)
+        return ComparisonFolder(COMPARISON_PATH, disk=self.disk, clock=self._world.clock)
 
-    def run(self) -> None:
-        """Run one driver after the other until no trial is left.
-
-        Raises:
-            InvariantError: something that must always hold does not.
-        """
-        result: ComparisonResult | None = None
-        while result is None or result.failures:
-            self._world.begin_life()
-            self._disk.release(Path("/"))
-            self.lives += 1
-            try:
-                result = self.life()
-            except Killed:
-                pass
-            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
-                require_reason(error, self._world.struck, COMPARISON_PATH)
-            self.struck += self._world.struck
-        self._world.calm()
-        self._require_result()
-
-    def life(self) -> ComparisonResult:
-        """Run one driver: a new comparison, or one that resumes."""
+    def life(self) -> bool:
+        """Run one driver; return whether no trial is left."""
         folder = self.folder()
-        if self._disk.is_file(folder.experiment_file):
+        if self.disk.is_file(folder.experiment_file):
             check_folder(folder, EXPERIMENT, resume=True)
             self._require_kept()
         elif self._reports:
             raise InvariantError("reports were lost with the folder")
         else:  # nothing was begun; what is left of its folder is removed by hand
-            self._disk.erase(COMPARISON_PATH)
-        tune = SimulatedTune(self._world, self._disk, folder, self._reports)
+            self.disk.erase(COMPARISON_PATH)
+        tune = SimulatedTune(self._world, self.disk, folder, self._reports)
         seen = Sentences(self._world)
         plans = EXPERIMENT.trials()
         result = run_comparison(folder, EXPERIMENT, plans, TRIALS_AT_ONCE, seen, tune.run)
         for trial in result.failures:
             if tune.begun[trial] <= EXPERIMENT.retries:
                 raise InvariantError(f"{trial} was given up after {tune.begun[trial]} processes")
-        return result
+        return not result.failures
 
     def found(self) -> Undisturbed:
         """Return what there is at the end."""
@@ -156,17 +132,17 @@ class ComparisonSimulation:
         for plan in EXPERIMENT.trials():
             if plan.method not in COMPARED_SEARCHES:
                 continue
-            run = RunFolder(folder.work(plan.trial).run, disk=self._disk)
+            run = RunFolder(folder.work(plan.trial).run, disk=self.disk)
             paid = [batch.observed_returns for batch in run.read_batches()]
             returns[plan.trial] = np.concatenate(paid).tobytes()
-            weights[plan.trial] = self._disk.read(run.policy_folder / WEIGHTS_FILE)
+            weights[plan.trial] = self.disk.read(run.policy_folder / WEIGHTS_FILE)
         rows = folder.read().rows.drop(columns=list(TIMED_COLUMNS))
         return Undisturbed(rows, returns, weights, self._world.points)
 
     def _read(self) -> None:
         """Read the comparison as a report does, at any moment."""
         folder = self.folder()
-        if self._known is None or not self._disk.is_file(folder.experiment_file):
+        if self._known is None or not self.disk.is_file(folder.experiment_file):
             return
         rows = folder.read().rows.drop(columns=[*TIMED_COLUMNS, *STATUS_COLUMNS], errors="ignore")
         ComparisonStatus.of(folder, EXPERIMENT).rows()
@@ -186,7 +162,7 @@ class ComparisonSimulation:
             if kept < reports:
                 raise InvariantError(f"{kept} of {reports} reports of {trial} are left")
 
-    def _require_result(self) -> None:
+    def require_result(self) -> None:
         """Refuse a result that is not that of the undisturbed comparison, and what is left over."""
         assert self._known is not None
         found, known = self.found(), self._known
@@ -197,7 +173,7 @@ class ComparisonSimulation:
                 raise InvariantError(f"other {name}")
         for plan in EXPERIMENT.trials():
             work = self.folder().work(plan.trial)
-            names = self._disk.names(work.path)
+            names = self.disk.names(work.path)
             expected = {".lock", "record.json"}
             last = work.learner(len(work.read().rows)).name
             expected.add("run" if plan.method in COMPARED_SEARCHES else last)
