@@ -192,7 +192,8 @@ DRONE_DIAL: Final = replace(
     heading=" of drone_delivery_3",
     sparse_rewards=broken_drones.SPARSE_REWARDS,
     one_net_words=_team_net_words(414, 436),
-    told_methods=dial.KNOW_SYMMETRIES - {"masac_symmetries"},
+    told_methods=dial.KNOW_SYMMETRIES
+    & {method.label for method in broken_drones.EXPERIMENT.methods},
     high_discounts=(),
     caveats=f"""\
 - **The default search is not the best one here.** Told symmetries, CMA-ES on tied weights is ahead
