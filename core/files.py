@@ -60,19 +60,22 @@ def make_folder(
 ) -> None:
     """Make a folder and those above it, where they are missing; arguments as in `write_bytes`.
 
-    Where it is to be `new`, those above are made durable too: an earlier process may have made them
-    and ended before they were.
+    Where it is to be `new`, those above are made durable too, and itself where it is there: an
+    earlier process may have made them and ended before they were.
 
     Raises:
         FileExistsError: it is there, and should be `new`.
         OSError: it cannot be made.
     """
-    missing = disk.make_folder(folder, new=new)
-    if durable:
-        whole = folder.absolute()
-        named = takewhile(disk.is_makeable, (whole, *whole.parents)) if new else missing
-        for made in named:
-            disk.sync_folder(made.parent)
+    missing: list[Path] = []
+    try:
+        missing = disk.make_folder(folder, new=new)
+    finally:
+        if durable:
+            whole = folder.absolute()
+            named = takewhile(disk.is_makeable, (whole, *whole.parents)) if new else missing
+            for made in named:
+                disk.sync_folder(made.parent)
 
 
 def settle_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> None:

@@ -91,10 +91,7 @@ class Registry(Generic[T]):
             if name in table:
                 return table[name]
         for entry in entry_points(group=self._group, name=name):
-            try:
-                loaded: T = _loaded(entry)
-            except RequestError as error:
-                raise RequestError(f"{self._kind} {name!r} {error}") from error
+            loaded: T = _dataclass(entry, f"{self._kind} {name!r}")
             return loaded
         raise unknown_name(self._kind, name, self.names())
 
@@ -111,21 +108,30 @@ class Registry(Generic[T]):
                 return table.summary(name)
         for entry in entry_points(group=self._group, name=name):
             try:
-                return (inspect.getdoc(_loaded(entry)) or "").split("\n")[0]
+                return (inspect.getdoc(_dataclass(entry, "it")) or "").split("\n")[0]
             except RequestError as error:
                 return str(error)
         raise unknown_name(self._kind, name, self.names())
 
 
-def _loaded(entry: EntryPoint) -> Any:
-    """Return the dataclass of an entry point; RequestError says why there is none."""
+def load_entry(entry: EntryPoint, what: str) -> Any:
+    """Return what an entry point of another package names.
+
+    Raises:
+        RequestError: says of `what`, such as "task 'maze'", why it cannot be loaded.
+    """
     try:
-        loaded = entry.load()
+        return entry.load()
     except Exception as error:
         reason = f"{type(error).__name__} ({first_line(error)})"
-        raise RequestError(f"cannot be loaded from {entry.value}: {reason}") from error
+        raise RequestError(f"{what} cannot be loaded from {entry.value}: {reason}") from error
+
+
+def _dataclass(entry: EntryPoint, what: str) -> Any:
+    """Return the dataclass of an entry point; errors as of `load_entry`."""
+    loaded = load_entry(entry, what)
     if not (isinstance(loaded, type) and is_dataclass(loaded)):
-        raise RequestError(f"cannot be loaded from {entry.value}: it is no dataclass")
+        raise RequestError(f"{what} cannot be loaded from {entry.value}: it is no dataclass")
     return loaded
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
+from rolecast.core.lazy_table import load_entry
 from rolecast.core.memory import require_room
 from rolecast.core.validation import plain
 from rolecast.envs.causal.problem import CausalProblem, CausalTask
@@ -232,7 +233,7 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
         _check_scheme(scheme, rest)
         return _from_factory(ENVIRONMENT_SOURCES[scheme](rest), name, given)
     for point in entry_points(group=ENTRY_POINTS, name=name):
-        return _from_factory(point.load(), name, given)
+        return _from_factory(load_entry(point, f"task {name!r}"), name, given)
     raise unknown_name("task", name, _names_of_tasks())
 
 

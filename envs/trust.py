@@ -54,8 +54,9 @@ def make_stored_task(task_id: str, *, trust: bool = False, **options: Any) -> Ba
 
 
 def is_unnamed(task_id: str) -> bool:
-    """Return whether a task was a callable that cannot be imported, such as a lambda."""
-    return "<" in parse_id(task_id)[0]
+    """Return whether a task was a callable that cannot be imported, as a lambda or of a script."""
+    name, _ = parse_id(task_id)
+    return "<" in name or name.startswith("python:__main__:")
 
 
 def require_trust(

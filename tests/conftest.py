@@ -153,8 +153,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """
     from rolecast.platform.search import backend
 
+    usual = usual_search_in_a_cluster()
     asked = CLUSTER in getattr(item, "fixturenames", ())
-    backend._in_a_cluster = usual_search_in_a_cluster() if asked else outside_a_cluster
+    backend._in_a_cluster = usual if asked else outside_a_cluster
 
 
 @cache

@@ -162,13 +162,6 @@ class SimulatedDisk:
         for path in sorted(each for each in self._folders if each.is_relative_to(folder)):
             self._removed[path] = self._folders.pop(path)
 
-    def erase(self, folder: Path) -> None:
-        """Remove a folder with all in it for good, as a user does by hand."""
-        for known in (self._files, self._folders, self._removed):
-            for path in [each for each in known if each.is_relative_to(folder)]:
-                del known[path]
-        self._forget_durable(folder)
-
     def _forget_durable(self, folder: Path) -> None:
         for path in [each for each in self._durable_files if each.is_relative_to(folder)]:
             del self._durable_files[path]

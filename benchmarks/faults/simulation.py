@@ -210,7 +210,6 @@ class Simulation(Subject):
             require_sentence(str(error))
         if self._least:
             raise InvariantError(f"{self._least} batches were lost with the folder")
-        self.disk.erase(RUN_PATH)
         return True
 
     def _read(self) -> None:

@@ -64,6 +64,6 @@ def evaluate(
     mean = f"{result.episode_return_mean:.2f}" + ("" if error is None else f" +- {error:.2f}")
     learner = "" if paid in (None, result.episode_return_mean) else f", paid as {paid:.2f}"
     failed = result.failed_episodes
-    lost = f", of which {failed} failed and count as the lowest of the run" if failed else ""
+    lost = f", of which {failed} failed and count as the lowest return" if failed else ""
     episodes_text = f"{result.episodes} episodes{lost}"
     say(f"{result.policy} in {result.task}: {mean}{learner} over {episodes_text}")

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from rolecast.core.files import in_shell
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import links, paragraph, preformatted, section
+from rolecast.platform.search.planning.config import CALLABLE_PREFIX
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
 FILES_BESIDE: Final = (
@@ -24,10 +25,11 @@ def use_again(run: Run) -> Markup:
     finished = run.folder.read_summary() is not None
     commands = [f"rolecast evaluate {name} --episodes 1000"] if finished else []
     commands.append(f"rolecast render {name} --out {in_shell(folder.absolute().name)}.gif")
-    if not _is_of_comparison(folder):  # whose budget is that of all its trials
+    callable_task = str(run.record["search"]["task"]).startswith(CALLABLE_PREFIX)
+    if not (callable_task or _is_of_comparison(folder)):  # whose budget is that of all its trials
         commands.append(f"rolecast resume {name}" + (_further_budget(run) if finished else ""))
     parts = []
-    if (folder / "run.toml").is_file():
+    if (folder / "run.toml").is_file() and not callable_task:
         again = f"rolecast search --config {in_shell(folder / 'run.toml')} --out {name}-again"
         parts += [paragraph("The same search again:"), preformatted(again)]
     parts += [paragraph("Score it, film it, go on:"), preformatted("\n".join(commands))]

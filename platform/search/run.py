@@ -20,7 +20,7 @@ from rolecast.envs.trust import (
 )
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
-from rolecast.platform.search.loggers.protocol import Told, TrialCallback, require_callbacks
+from rolecast.platform.search.loggers.protocol import Told, TrialCallback, checked_callbacks
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import (
     CALLABLE_PREFIX,
@@ -72,7 +72,7 @@ def search(
         RunError: the task or the optimiser failed; what was computed is kept.
         SearchInterrupted: Ctrl-C; what was computed is kept.
     """
-    require_callbacks(callbacks)
+    callbacks = checked_callbacks(callbacks)
     name = task if isinstance(task, str) else CALLABLE_PREFIX + _callable_name(task)
     plan = make_plan(_config(name, settings), None if isinstance(task, str) else task)
     out = Path(plan.config.out) if plan.config.out else _free_folder(plan)
@@ -122,11 +122,11 @@ def resume(
         callbacks: told of every batch, such as `named_loggers(["wandb"])` or a logger of Tune.
         trust: make the run's task and use its cluster, though they may run any code (`envs.trust`).
     Raises:
-        RequestError: no run is there, it is damaged, its task is not trusted, or it is being
-            written by another process.
+        RequestError: no run is there, it is damaged, not trusted, or another process writes it.
         RunError: the task or the optimiser failed; what was computed is kept.
         SearchInterrupted: Ctrl-C; what was computed is kept.
     """
+    callbacks = checked_callbacks(callbacks)
     folder = RunFolder.open(out)
     run = folder.read_run()
     if not isinstance(run.get("search"), dict):

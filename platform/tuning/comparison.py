@@ -4,7 +4,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -84,7 +84,7 @@ def compare(
     Args:
         experiment: a name of `rolecast.tune_configs`, the path of a file that has an `EXPERIMENT`,
             or an `Experiment`.
-        out: folder of the comparison, which must not exist unless `resume`; None makes one.
+        out: folder of the comparison, new or empty unless `resume`; None makes one.
         seeds: number of seeds; None is the experiment's.
         workers: trials at once; None is one for each core of this machine, or what the cluster has.
         address: Ray cluster to run in ("auto", or host:port); None starts one on this machine.
@@ -244,7 +244,8 @@ def _locked(folder: ComparisonFolder) -> Iterator[None]:
         RequestError: another process does, or the folder cannot be written.
     """
     try:
-        make_folder(folder.path, disk=folder.disk)
+        with suppress(FileExistsError):
+            make_folder(folder.path, disk=folder.disk, new=True)
     except OSError as error:
         raise RequestError(f"--out {folder.path} cannot be written: {error.strerror}") from error
     with lock_folder(folder.path, disk=folder.disk):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from rolecast.core.errors import unknown_name
-from rolecast.core.lazy_table import Setting
+from rolecast.core.lazy_table import Setting, load_entry
 from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.protocol import Policy
@@ -193,7 +193,7 @@ def method_factory(name: str, extra: Mapping[str, MethodFactory]) -> MethodFacto
     if name in own:
         return own[name]
     for entry in entry_points(group=ENTRY_POINTS, name=name):
-        loaded: MethodFactory = entry.load()
+        loaded: MethodFactory = load_entry(entry, f"learning method {name!r}")
         return loaded
     raise unknown_name("learning method", name, method_names(extra))
 

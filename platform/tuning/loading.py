@@ -87,7 +87,7 @@ def require_new_folder(path: str | Path) -> None:
     above = next(each for each in Path(path).absolute().parents if each.exists())
     if not above.is_dir():
         raise RequestError(f"--out {path} cannot be made: {above} is no folder")
-    if Path(path).exists() and not left_at_once(Path(path)):
+    if Path(path).exists() and not (Path(path).is_dir() and left_at_once(Path(path))):
         hint = " or --resume" if (Path(path) / EXPERIMENT_FILE).is_file() else ""
         raise RequestError(f"--out {path} exists; expected a path that does not{hint}")
 

@@ -5,6 +5,9 @@ def make(self) -> BatchedTask:
 return make_task("mine:arena")
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from rolecast.core.types import Float, Seeds
@@ -46,10 +49,9 @@ class TaskContract:
         task = self.make()
         first, again = played(task, FIRST_SEEDS), played(task, FIRST_SEEDS)
         other = self.make()
-        for one, same, fresh in zip(first, again, played(other, FIRST_SEEDS), strict=True):
-            np.testing.assert_array_equal(one, same)
-            np.testing.assert_array_equal(one, fresh)
-            np.testing.assert_array_equal(one[:, 0], one[:, -1])
+        for same in (again, played(other, FIRST_SEEDS)):
+            require_same_episodes(same, first)
+        require_same_episodes(first.episode(0), first.episode(len(FIRST_SEEDS) - 1))
         task.close()
         other.close()
 
@@ -64,8 +66,7 @@ class TaskContract:
         together = played(task, FIRST_SEEDS)
         for place in range(len(FIRST_SEEDS)):
             alone = played(task, FIRST_SEEDS[place : place + 1])
-            for own, among in zip(alone, together, strict=True):
-                np.testing.assert_array_equal(own[:, 0], among[: len(own), place])
+            require_same_episodes(alone, together.episode(place, len(alone.rewards)))
         task.close()
 
     def test_actions_outside_their_range_are_clipped(self) -> None:
@@ -103,19 +104,50 @@ def drawn_actions(task: BatchedTask, seeds: Seeds, step: int) -> Float:
     )
 
 
-def played(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float, Float]:
-    """Play episodes of random actions.
+@dataclass(frozen=True)
+class PlayedEpisodes:
+    """What B episodes of T steps showed."""
 
-    Returns:
-        observations [T + 1, B, n, do], rewards [T, B], and metrics [K, B], those of a step in a row
-        of their own each.
-    """
+    observations: Float
+    """[T + 1, B, n, do]."""
+
+    rewards: Float
+    """[T, B]."""
+
+    metrics: Mapping[str, Float]
+    """Name to [T, B], 0 in a step that did not tell it."""
+
+    def episode(self, place: int, steps: int | None = None) -> "PlayedEpisodes":
+        """Return one of the episodes, or the first of its steps."""
+        of, length = slice(place, place + 1), len(self.rewards) if steps is None else steps
+        return PlayedEpisodes(
+            self.observations[: length + 1, of],
+            self.rewards[:length, of],
+            {name: values[:length, of] for name, values in self.metrics.items()},
+        )
+
+
+def played(task: BatchedTask, seeds: Seeds) -> PlayedEpisodes:
+    """Play episodes of random actions."""
     observations, rewards, told = [np.array(task.reset(seeds))], [], []
     for step in range(min(task.spec.horizon, CHECKED_STEPS)):
         seen, reward, done, metrics = task.step(drawn_actions(task, seeds, step))
         observations.append(np.array(seen))
         rewards.append(np.array(reward))
-        told += [np.array(values) for values in metrics.values()]
+        told.append({name: np.array(values) for name, values in metrics.items()})
         if done.all():
             break
-    return np.array(observations), np.array(rewards), np.reshape(told, (-1, len(seeds)))
+    nothing = np.zeros(len(seeds))
+    names = dict.fromkeys(name for metrics in told for name in metrics)
+    columns = {name: np.array([each.get(name, nothing) for each in told]) for name in names}
+    return PlayedEpisodes(np.array(observations), np.array(rewards), columns)
+
+
+def require_same_episodes(one: PlayedEpisodes, other: PlayedEpisodes) -> None:
+    """Fail unless episodes are equal to the last bit; a metric that is not told is 0."""
+    np.testing.assert_array_equal(one.observations, other.observations)
+    np.testing.assert_array_equal(one.rewards, other.rewards)
+    nothing = np.zeros_like(one.rewards)
+    for name in one.metrics.keys() | other.metrics.keys():
+        mine, theirs = (each.metrics.get(name, nothing) for each in (one, other))
+        np.testing.assert_array_equal(mine, theirs, err_msg=f"metric {name!r}")

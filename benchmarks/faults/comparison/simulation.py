@@ -115,8 +115,6 @@ class ComparisonSimulation(Subject):
             self._require_kept()
         elif self._reports:
             raise InvariantError("reports were lost with the folder")
-        else:  # nothing was begun; what is left of its folder is removed by hand
-            self.disk.erase(COMPARISON_PATH)
         tune = SimulatedTune(self._world, self.disk, folder, self._reports)
         seen = Sentences(self._world)
         plans = EXPERIMENT.trials()

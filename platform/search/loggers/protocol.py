@@ -1,6 +1,6 @@
 """How a search or a trial is told to others: by the names of Ray Tune's `LoggerCallback`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import isfinite
@@ -33,16 +33,18 @@ class TrialCallback(Protocol):
         """End; `failed` where an error or Ctrl-C ended it."""
 
 
-def require_callbacks(callbacks: Sequence[TrialCallback]) -> None:
-    """Refuse callbacks that cannot be told.
+def checked_callbacks(callbacks: Iterable[TrialCallback]) -> tuple[TrialCallback, ...]:
+    """Return callbacks that can be told.
 
     Raises:
         ConfigError: one lacks a method of `TrialCallback`.
     """
-    for each in callbacks:
+    given = tuple(callbacks)
+    for each in given:
         if not isinstance(each, TrialCallback):
             expected = "log_trial_start, log_trial_result and log_trial_end, as Tune's loggers have"
             raise ConfigError("callbacks", each, f"an object with {expected}")
+    return given
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

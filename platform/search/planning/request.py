@@ -186,7 +186,7 @@ def require_no_run(path: Path) -> None:
     Raises:
         RequestError: the path exists, and a run may have begun there.
     """
-    if path.exists() and not left_at_once(path, MADE_FOLDERS):
+    if path.exists() and not (path.is_dir() and left_at_once(path, MADE_FOLDERS)):
         raise folder_exists(path)
 
 
@@ -204,8 +204,6 @@ def make_run_folder(path: Path, *inside: Path, disk: Disk = LOCAL_DISK) -> None:
         for folder in inside:
             make_folder(folder, disk=disk)
     except OSError as error:
-        if path.is_dir() and not disk.names(path):  # so that it can be made again
-            path.rmdir()
         raise unmakeable(path, error) from error
 
 

@@ -52,7 +52,7 @@ class Evaluation:
     """Which set of held-out episodes."""
 
     failed_episodes: int = 0
-    """Episodes that failed, and count as the lowest return of the run."""
+    """Episodes that failed, and count as the lowest return of the run and of these episodes."""
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,11 @@ def test_a_run_of_a_function_of_a_module_has_a_report_and_one_of_a_lambda_has_no
         rolecast.search(
             task=make, policy="mlp", optimizer="random", out=str(tmp_path / name), **words
         )
-    assert "An episode" in write_measured_report(tmp_path / "named").read_text()
+    text = write_measured_report(tmp_path / "named").read_text()
+    assert "An episode" in text
+    assert "rolecast evaluate" in text
+    assert "rolecast resume" not in text
+    assert "rolecast search" not in text
     with pytest.raises(RequestError, match=r"was a Python callable, .*; expected a func"):
         write_measured_report(tmp_path / "unnamed")
 

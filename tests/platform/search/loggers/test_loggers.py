@@ -236,3 +236,8 @@ def test_a_callback_without_a_method_is_refused_before_a_folder_is_made(tmp_path
     with pytest.raises(RequestError, match=expected):
         search("pred_prey_3", callbacks=[Recorder(), 5], out=tmp_path / "run", **SMALL)  # type: ignore[list-item]
     assert not (tmp_path / "run").exists()
+    recorder = Recorder()
+    search("pred_prey_3", callbacks=iter([recorder]), out=tmp_path / "run", **SMALL)  # type: ignore[arg-type]
+    assert recorder.told[-1] == ("end", False)
+    with pytest.raises(RequestError, match=expected):
+        resume(tmp_path / "run", callbacks=[5], env_steps="+5000")  # type: ignore[list-item]

@@ -29,7 +29,7 @@ def test_a_run_that_forgives_is_evaluated_and_ablated_though_episodes_fail(
     seeds = held_out_seeds(DEVELOPMENT_SET, evaluated.seed, 6)
     assert evaluated.failed_episodes == sum(int(seed) % 3 == 0 for seed in seeds) > 0
     assert main(["evaluate", str(out), "--episodes", "6", "--trust"]) == 0
-    said = f"of which {evaluated.failed_episodes} failed and count as the lowest of the run"
+    said = f"of which {evaluated.failed_episodes} failed and count as the lowest return"
     assert said in capsys.readouterr().out
     ablated = rolecast.ablate(out, episodes=6, trust=True)
     assert ablated.episode_return_mean == evaluated.episode_return_mean
