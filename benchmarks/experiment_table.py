@@ -70,7 +70,7 @@ class ExperimentTable:
         """Write the files for readers; return them behind the results file, none without rows.
 
         Raises:
-            RequestError: the page is not there, or has no region; nothing was written.
+            RequestError: the page is not there, or has no region; none of these was written.
         """
         if not rows:
             return []

@@ -1,4 +1,4 @@
-"""What a page says of the rows that it is made of: their commits, and settings of older plans.
+"""What a page says of the rows that it is made of: their commits, and terms of older plans.
 
 A row is known by its key alone, so that it stays when its cell or the code is changed.
 """
@@ -19,7 +19,10 @@ SET_KEY: Final = "held_out_set"
 ROW_TERMS: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
     {
         "are of other held-out episodes than the table now has": (SET_KEY, "test_episodes"),
-        "are of another budget or batch size than the table now has": ("evaluations", "batch"),
+        "are of another budget, batch size or places along it than the table now has": (
+            "evaluations",
+            "batch",
+        ),
         "name other settings than the table now does (what a row leaves out was the default of "
         "its version)": ("policy_options", "settings"),
     }

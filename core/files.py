@@ -67,15 +67,18 @@ def make_folder(
         FileExistsError: it is there, and should be `new`.
         OSError: it cannot be made.
     """
-    missing: list[Path] = []
+    missing, there = list[Path](), None
     try:
         missing = disk.make_folder(folder, new=new)
-    finally:
-        if durable:
-            whole = folder.absolute()
-            named = takewhile(disk.is_makeable, (whole, *whole.parents)) if new else missing
-            for made in named:
-                disk.sync_folder(made.parent)
+    except FileExistsError as error:
+        there = error
+    if durable:
+        whole = folder.absolute()
+        named = takewhile(disk.is_makeable, (whole, *whole.parents)) if new else missing
+        for made in named:
+            disk.sync_folder(made.parent)
+    if there is not None:
+        raise there
 
 
 def settle_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> None:

@@ -108,7 +108,7 @@ class Registry(Generic[T]):
                 return table.summary(name)
         for entry in entry_points(group=self._group, name=name):
             try:
-                return (inspect.getdoc(_dataclass(entry, "it")) or "").split("\n")[0]
+                return (inspect.getdoc(_dataclass(entry, "")) or "").split("\n")[0]
             except RequestError as error:
                 return str(error)
         raise unknown_name(self._kind, name, self.names())
@@ -118,20 +118,23 @@ def load_entry(entry: EntryPoint, what: str) -> Any:
     """Return what an entry point of another package names.
 
     Raises:
-        RequestError: says of `what`, such as "task 'maze'", why it cannot be loaded.
+        RequestError: says of `what`, such as "task 'maze'", why it cannot be loaded; empty: of
+            whatever the reader sees beside it.
     """
     try:
         return entry.load()
     except Exception as error:
         reason = f"{type(error).__name__} ({first_line(error)})"
-        raise RequestError(f"{what} cannot be loaded from {entry.value}: {reason}") from error
+        said = f"{what} cannot be loaded from {entry.value}: {reason}"
+        raise RequestError(said.lstrip()) from error
 
 
 def _dataclass(entry: EntryPoint, what: str) -> Any:
     """Return the dataclass of an entry point; errors as of `load_entry`."""
     loaded = load_entry(entry, what)
     if not (isinstance(loaded, type) and is_dataclass(loaded)):
-        raise RequestError(f"{what} cannot be loaded from {entry.value}: it is no dataclass")
+        said = f"{what} cannot be loaded from {entry.value}: it is no dataclass"
+        raise RequestError(said.lstrip())
     return loaded
 
 

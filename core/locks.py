@@ -87,6 +87,11 @@ def left_at_once(folder: Path, made: Collection[str] = (), *, disk: Disk = LOCAL
     return not disk.is_file(folder) and all(map(is_half_written, names - known))
 
 
+def is_taken(folder: Path, made: Collection[str] = ()) -> bool:
+    """Return whether a path is there, and is no folder to begin in; `made` as of `left_at_once`."""
+    return folder.exists() and not (folder.is_dir() and left_at_once(folder, made))
+
+
 def is_locked(folder: Path, *, disk: Disk = LOCAL_DISK) -> bool:
     """Return whether a process holds the lock of a folder now."""
     return disk.is_locked(folder / LOCK_FILE)

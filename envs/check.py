@@ -155,8 +155,10 @@ def _episodes(task: BatchedTask, first: Trajectory) -> Check:
     lengths, returns = lengths_and_returns(task)
     for seed, total in zip(MEASURED_SEEDS, returns, strict=True):
         if not abs(total) <= LARGEST_RETURN:
-            detail = f"{seed} sum to {total:g}; expected a return of at most {LARGEST_RETURN:g}"
-            detail = f"the rewards of the episode of seed {detail} in size"
+            detail = (
+                f"the rewards of the episode of seed {seed} sum to {total:g}; expected a return of "
+                f"at most {LARGEST_RETURN:g} in size"
+            )
             return Check(name="episodes", ok=False, detail=detail)
     detail = (
         f"{lengths.size} episodes under random actions ended by themselves after "

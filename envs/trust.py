@@ -54,9 +54,15 @@ def make_stored_task(task_id: str, *, trust: bool = False, **options: Any) -> Ba
 
 
 def is_unnamed(task_id: str) -> bool:
-    """Return whether a task was a callable that cannot be imported, as a lambda or of a script."""
+    """Return whether a task was a callable that cannot be imported here.
+
+    That is so of a lambda, and of a function of a script for all but the script.
+    """
     name, _ = parse_id(task_id)
-    return "<" in name or name.startswith("python:__main__:")
+    script, function = "python:__main__:", name.rpartition(":")[2].partition(".")[0]
+    return "<" in name or (
+        name.startswith(script) and not hasattr(sys.modules["__main__"], function)
+    )
 
 
 def require_trust(

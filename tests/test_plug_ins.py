@@ -1,10 +1,12 @@
 """A package with the entry points that the guide prints is found under each of its names."""
 
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import ENTRY_POINTS as TASK_GROUP
 from rolecast.envs.registry import make_task, tasks_of_others
 from rolecast.platform.cli.app import main
@@ -91,6 +93,18 @@ def test_the_page_has_all_groups_and_their_entries_are_found(
     assert make_policy("tiny", arena).options["hidden"] == [2]
     assert type(optimizer_config("annealing")).__module__ == "my_package.optimizers"
     method_factory("reinforce", {}).check(arena.spec, {})
+
+
+@pytest.mark.usefixtures("groups")
+def test_a_learning_method_that_fails_to_load_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_package" / "learners.py").write_text("import my_lost_package\n")
+    monkeypatch.delitem(sys.modules, "my_package.learners", raising=False)
+    monkeypatch.delitem(sys.modules, "my_package", raising=False)
+    expected = "learning method 'reinforce' cannot be loaded from my_package.learners:REINFORCE"
+    with pytest.raises(RequestError, match=expected):
+        method_factory("reinforce", {})
 
 
 @pytest.mark.usefixtures("groups")

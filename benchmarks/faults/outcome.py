@@ -1,4 +1,4 @@
-"""How a schedule ended, and what it means that it failed."""
+"""Lives of a driver under a schedule, how they ended, and what it means that they failed."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -201,7 +201,7 @@ class Simulation(Subject):
         return run_to_end(self._plan, folder, backend, self._seen)
 
     def _begin_anew(self, folder: RunFolder) -> bool:
-        """Return whether no search was begun; what is left of its folder is removed by hand."""
+        """Return whether no search was begun, whatever is left of its folder."""
         if self.disk.is_file(folder.run_file):
             return False
         try:

@@ -164,7 +164,6 @@ def run_published(run: FunctionRun) -> Row:
     )
     worths = [float(function.value(each.point[None])[0]) for each in found]
     return run.row(settings, found) | {
-        "batch": problem.batch,
         "observed": [five_digits(function.optimum - each.greatest) for each in found],
         "incumbent": [five_digits(function.optimum - worth) for worth in worths],
     }

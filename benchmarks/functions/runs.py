@@ -176,6 +176,7 @@ class FunctionRun:
             "optimizer": self.method.optimizer,
             "settings": _recorded(settings),
             "seed": self.seed,
+            "batch": self.problem.batch,
             "evaluations": [each.evaluations for each in found],
             "seconds": [each.seconds for each in found],
         }

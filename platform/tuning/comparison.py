@@ -16,7 +16,7 @@ from rolecast.core.files import make_folder, remove_half_written
 from rolecast.core.locks import lock_folder
 from rolecast.core.signals import signals_given_back
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
-from rolecast.platform.search.loggers.protocol import TrialCallback
+from rolecast.platform.search.loggers.protocol import TrialCallback, checked_callbacks
 from rolecast.platform.search.planning.plan import versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -101,6 +101,8 @@ def compare(
         RequestError: the request is wrong; nothing was run and nothing written.
         ComparisonInterrupted: Ctrl-C; what was computed is kept.
     """
+    callbacks = tuple(callbacks)
+    checked_callbacks(each for each in callbacks if not hasattr(each, "on_trial_result"))
     if isinstance(experiment, Experiment):
         request = Request(experiment=experiment)
     else:

@@ -11,7 +11,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
-from rolecast.core.locks import left_at_once
+from rolecast.core.locks import is_taken
 from rolecast.platform.tuning.experiment import EXPERIMENT_FILE, Experiment
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
@@ -87,7 +87,7 @@ def require_new_folder(path: str | Path) -> None:
     above = next(each for each in Path(path).absolute().parents if each.exists())
     if not above.is_dir():
         raise RequestError(f"--out {path} cannot be made: {above} is no folder")
-    if Path(path).exists() and not (Path(path).is_dir() and left_at_once(Path(path))):
+    if is_taken(Path(path)):
         hint = " or --resume" if (Path(path) / EXPERIMENT_FILE).is_file() else ""
         raise RequestError(f"--out {path} exists; expected a path that does not{hint}")
 

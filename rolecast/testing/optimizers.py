@@ -264,13 +264,16 @@ def require_refusal(call: Callable[..., object], message: str, *arguments: Any) 
 def require_same_state(one: Any, other: Any) -> None:
     """Fail unless two states are equal to the last bit, as a file keeps them."""
     if isinstance(one, Mapping):
+        assert isinstance(other, Mapping)
         assert one.keys() == other.keys()
         for key in one:
             require_same_state(one[key], other[key])
-    elif isinstance(one, list):
+    elif isinstance(one, list | tuple):
+        assert type(one) is type(other)
         for left, right in zip(one, other, strict=True):
             require_same_state(left, right)
     elif isinstance(one, np.ndarray):
+        assert isinstance(other, np.ndarray)
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
     else:

@@ -40,5 +40,5 @@ def test_rows_of_another_budget_or_batch_size_are_named_where_they_record_it() -
     smaller = {"key": "f / m / 2", "evaluations": [10, 20], "batch": 5}
     assert differing_text(planned, [same]) == ""
     told = differing_text(planned, [same, longer, smaller])
-    said = "2 of 3 rows are of another budget or batch size than the table now has: `f / m`."
-    assert told == f"{said} `--fresh` makes them anew."
+    terms = "another budget, batch size or places along it than the table now has"
+    assert told == f"2 of 3 rows are of {terms}: `f / m`. `--fresh` makes them anew."

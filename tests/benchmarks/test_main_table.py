@@ -244,6 +244,7 @@ def test_a_page_without_a_region_is_refused(tmp_path: Path) -> None:
     (tmp_path / "results.md").write_text("nothing here")
     with pytest.raises(RequestError, match="has no region"):
         MAIN_TABLE.write(ROWS, tmp_path, tmp_path / "results.md")
+    assert [path.name for path in tmp_path.iterdir()] == ["results.md"]
 
 
 def test_the_committed_page_has_the_medians_of_the_committed_rows() -> None:

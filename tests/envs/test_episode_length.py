@@ -88,14 +88,21 @@ def test_a_search_counts_the_measured_steps(tmp_path: Path) -> None:
     assert result.summary["policy_evaluations"] >= 1
 
 
-class Unfinite(Countdown):
-    """Pays NaN in the 50th step."""
+class Overpaid(Countdown):
+    """Pays too much in the 50th step."""
+
+    def __init__(self, paid: float) -> None:
+        self.paid = paid
 
     def step(self, action: Any) -> Any:
         seen, reward, *rest = super().step(action)
-        return seen, np.nan if self.np_random_seed - self.left == 50 else reward, *rest
+        return seen, self.paid if self.np_random_seed - self.left == 50 else reward, *rest
 
 
-def test_the_check_looks_at_the_rewards_of_all_episodes_that_it_measures() -> None:
-    (failed,) = (check for check in check_task(Unfinite).checks if not check.ok)
-    assert failed.detail.startswith("the rewards of the episode of seed 55 sum to nan; expected")
+@pytest.mark.parametrize(("paid", "said"), [(np.nan, "nan"), (np.inf, "inf"), (1e200, "1e+200")])
+def test_the_check_looks_at_the_rewards_of_all_episodes_that_it_measures(
+    paid: float, said: str
+) -> None:
+    (failed,) = (check for check in check_task(Overpaid, paid=paid).checks if not check.ok)
+    expected = f"the rewards of the episode of seed 55 sum to {said}; expected a return of at most"
+    assert failed.detail.startswith(expected)

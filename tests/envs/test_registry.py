@@ -140,6 +140,7 @@ def test_another_package_offers_tasks_by_entry_point() -> None:
 
 
 @pytest.mark.usefixtures("other_package")
-def test_a_task_of_another_package_that_fails_to_load_raises() -> None:
-    with pytest.raises(AttributeError, match="gone"):
+def test_a_task_of_another_package_that_fails_to_load_is_named() -> None:
+    expected = "task 'broken_hunt' cannot be loaded from hunting_tasks:gone: AttributeError"
+    with pytest.raises(RequestError, match=expected):
         make_task("broken_hunt")

@@ -1,6 +1,7 @@
 """What a folder names is made only if it is trusted; nothing that a stranger writes is run."""
 
 import ast
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -90,6 +91,16 @@ def test_a_callable_that_no_id_names_is_asked_for_again(make: Callable[[], Pendu
     task_id = make_task(make, horizon=5).spec.id
     with pytest.raises(RequestError, match=r"was a Python callable, .*; expected a function"):
         trust.make_stored_task(task_id, trust=True)
+
+
+def test_a_function_of_a_script_is_found_in_the_script_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(RequestError, match=r"was a Python callable, .*; expected a function"):
+        trust.make_stored_task("python:__main__:make_pendulum?horizon=5", trust=True)
+    monkeypatch.setattr(sys.modules["__main__"], "make_pendulum", Pendulum, raising=False)
+    task = trust.make_stored_task("python:__main__:make_pendulum?horizon=5", trust=True)
+    assert task.spec.horizon == 5
 
 
 def test_the_same_id_of_another_place_is_another_task(

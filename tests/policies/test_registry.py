@@ -181,9 +181,7 @@ def test_a_policy_without_options_says_that_it_knows_none() -> None:
 
 @pytest.mark.usefixtures("other_package")
 def test_another_packages_policy_that_fails_to_load_raises(task: TaskSpec) -> None:
-    assert policy_summary("broken").startswith(
-        "it cannot be loaded from tiny_policies:Missing: Attr"
-    )
+    assert policy_summary("broken").startswith("cannot be loaded from tiny_policies:Missing: Attr")
     expected = "policy 'broken' cannot be loaded from tiny_policies:Missing: AttributeError"
     with pytest.raises(RequestError, match=expected):
         make_policy("broken", task)

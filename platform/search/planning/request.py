@@ -16,7 +16,7 @@ from typing import Any, Final
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.core.files import in_shell, make_folder, unmakeable
-from rolecast.core.locks import left_at_once
+from rolecast.core.locks import is_taken, left_at_once
 from rolecast.envs.registry import check_task_id
 from rolecast.platform.optimizers.registry import optimizer_names
 from rolecast.platform.search.planning.config import (
@@ -186,7 +186,7 @@ def require_no_run(path: Path) -> None:
     Raises:
         RequestError: the path exists, and a run may have begun there.
     """
-    if path.exists() and not (path.is_dir() and left_at_once(path, MADE_FOLDERS)):
+    if is_taken(path, MADE_FOLDERS):
         raise folder_exists(path)
 
 

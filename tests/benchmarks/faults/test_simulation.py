@@ -14,6 +14,7 @@ from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of, shr
 from rolecast.benchmarks.faults.simulation import run_faults, run_schedule, undisturbed
 from rolecast.benchmarks.faults.witness import WitnessConfig
 from rolecast.benchmarks.faults.world import Killed, World
+from rolecast.core.files import make_folder
 from rolecast.platform.rollout.chunks import cut
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.journal import JOURNAL_FILE, Journal
@@ -104,6 +105,16 @@ def test_a_power_cut_takes_what_is_not_durable_and_nothing_else() -> None:
         named.add(disk.is_file(LOG_PATH.with_name("other")))
     assert len(lengths) > 20
     assert named == {True, False}
+
+
+def test_a_folder_that_is_found_is_made_durable_where_a_new_one_is_asked_for() -> None:
+    for draw in range(10):
+        disk = SimulatedDisk(World([], seed=0))
+        disk.make_folder(LOG_PATH)
+        with pytest.raises(FileExistsError):
+            make_folder(LOG_PATH, disk=disk, new=True)
+        disk.cut_power(Fault(0, FaultKind.POWER, draw))
+        assert disk.names(LOG_PATH.parent) == [LOG_PATH.name]
 
 
 def test_a_full_disk_keeps_a_part_and_tells() -> None:
