@@ -310,6 +310,7 @@ def test_a_run_whose_cluster_is_not_reached_leaves_no_folder(tmp_path: Path) -> 
         rolecast.bandit_search("branin", **given)
     assert not (tmp_path / "run").exists()
     (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "notes.txt").write_text("of another")
     with pytest.raises(RequestError, match=r"exists; expected a path that does not, the folder"):
         rolecast.bandit_search("branin", **given)
 
