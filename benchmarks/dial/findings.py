@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rolecast.benchmarks.dial.dials import Dial
-from rolecast.benchmarks.result_table import Row, grouped
+from rolecast.benchmarks.result_table import Row
 from rolecast.platform.reports.comparison.table import number
 
 GROUP_HEADINGS: Final = {
@@ -37,12 +37,12 @@ class Duel:
 
 def returns_of(dial: Dial, rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
     """Return method to reward to held-out returns by seed; a search has dense as sparse ones."""
-    groups = grouped(of_one_budget(rows), "method", "reward")
+    kept = of_one_budget(rows)
     found = {
         method.label: {
-            reward: [row["test_return"] for row in groups[key]]
+            reward: [row["test_return"] for row in trials]
             for reward in dial.experiment.rewards
-            if (key := (method.label, dial.source(method.label, reward))) in groups
+            if (trials := rows_of(dial, kept, method.label, reward))
         }
         for method in dial.experiment.methods
     }
