@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from rolecast.benchmarks.experiment_table import ExperimentTable
 from rolecast.benchmarks.functions.known_page import (
     BUDGET_SHARES,
+    KNOWN_TABLE,
     LINE_WIDTH,
     at_shares,
     bounds_text,
@@ -245,7 +246,7 @@ def _pages(rows: Sequence[Row], folder: Path, _: Path | None) -> dict[Path, byte
 
 POLICY_TABLE: Final = ExperimentTable(
     file="optimizers_policies.json",
-    kinds=("problem", "kind", "contestant", "seed"),
+    kinds=KNOWN_TABLE.kinds,
     row=policy_row,
     order=by_table([*EXPERIMENT.tasks], [method.label for method in GRAPH_SEARCHES]),
     line=lambda row: f"return {row['returns'][-1]:.1f} in {row['seconds'][-1]:.0f} s",
