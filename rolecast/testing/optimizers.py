@@ -160,7 +160,7 @@ class OptimizerContract:
         restored.load_state_dict(state)
         np.testing.assert_array_equal(restored.best(), best)
         assert explained_by(restored) == explained
-        require_same_batches(asked_by(restored, [7] * 4, hill), expected)
+        require_same_state(asked_by(restored, [7] * 4, hill), expected)
         require_same_state(state, kept)
 
     def test_a_state_before_the_first_tell_is_enough_to_go_on(self) -> None:
@@ -170,7 +170,7 @@ class OptimizerContract:
             for _ in range(asks):
                 original.ask(9)
             restored.load_state_dict(read_back(original))
-            require_same_batches(asked_by(original, [7] * 3), asked_by(restored, [7] * 3))
+            require_same_state(asked_by(original, [7] * 3), asked_by(restored, [7] * 3))
         original.ask(5)
         restored.load_state_dict(read_back(original))
         np.testing.assert_array_equal(original.ask(5), restored.ask(5))
@@ -186,7 +186,7 @@ class OptimizerContract:
             each.tell(asked[3:], slope(asked[3:]), np.full(6, 0.1))
         expected = [*asked_by(unsaved, [9, 9]), unsaved.best()]
         for each in (saved, restored):
-            require_same_batches([*asked_by(each, [9, 9]), each.best()], expected)
+            require_same_state([*asked_by(each, [9, 9]), each.best()], expected)
             assert explained_by(each) == explained_by(unsaved)
 
     def test_explanations_are_named_numbers(self) -> None:
@@ -238,12 +238,6 @@ def read_back(optimizer: Optimizer) -> dict[str, Any]:
     kept = from_bytes(to_bytes(state))
     require_same_state(kept, state)
     return kept
-
-
-def require_same_batches(one: Sequence[Float], other: Sequence[Float]) -> None:
-    """Fail unless batches are equal to the last bit."""
-    for left, right in zip(one, other, strict=True):
-        np.testing.assert_array_equal(left, right)
 
 
 def require_refusal(call: Callable[..., object], message: str, *arguments: Any) -> None:
