@@ -124,18 +124,19 @@ def load_entry(entry: EntryPoint, what: str) -> Any:
     try:
         return entry.load()
     except Exception as error:
-        reason = f"{type(error).__name__} ({first_line(error)})"
-        said = f"{what} cannot be loaded from {entry.value}: {reason}"
-        raise RequestError(said.lstrip()) from error
+        raise _unloaded(entry, what, f"{type(error).__name__} ({first_line(error)})") from error
 
 
 def _dataclass(entry: EntryPoint, what: str) -> Any:
     """Return the dataclass of an entry point; errors as of `load_entry`."""
     loaded = load_entry(entry, what)
     if not (isinstance(loaded, type) and is_dataclass(loaded)):
-        said = f"{what} cannot be loaded from {entry.value}: it is no dataclass"
-        raise RequestError(said.lstrip())
+        raise _unloaded(entry, what, "it is no dataclass")
     return loaded
+
+
+def _unloaded(entry: EntryPoint, what: str, reason: str) -> RequestError:
+    return RequestError(f"{what} cannot be loaded from {entry.value}: {reason}".lstrip())
 
 
 def class_summary(place: str) -> str:
