@@ -10,7 +10,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.machinery import PathFinder
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -51,6 +51,27 @@ def make_stored_task(task_id: str, *, trust: bool = False, **options: Any) -> Ba
         )
     require_trust(task_id, trust=trust)
     return make_task(task_id, **options)
+
+
+def make_wanted_task(
+    named: str | Callable[..., Any] | None, stored: str, *, trust: bool = False, **options: Any
+) -> BatchedTask:
+    """Make the task that the caller names, or, where none is named, that of a file.
+
+    Args:
+        named: task id or callable, as in `make_task`; an id is remembered. None: the stored task.
+        stored: as it is stored.
+        trust: of the stored task.
+        options: further ones, of the caller.
+    Raises:
+        RequestError: as in `make_stored_task`.
+    """
+    if named is None:
+        return make_stored_task(stored, trust=trust, **options)
+    task = make_task(named, **options)
+    if isinstance(named, str):
+        remember_task(named)
+    return task
 
 
 def is_unnamed(task_id: str) -> bool:

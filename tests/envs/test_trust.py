@@ -81,6 +81,14 @@ def test_a_task_is_trusted_once_it_was_made_here() -> None:
         trust.require_trust("python:json:dumps?s=1")
 
 
+def test_a_task_that_the_caller_names_is_made_and_remembered() -> None:
+    named = "python:gymnasium.envs.classic_control.pendulum:PendulumEnv?horizon=5"
+    with pytest.raises(RequestError, match="--trust"):
+        trust.make_wanted_task(None, named)
+    trust.make_wanted_task(named, "hopper").close()
+    assert trust.make_wanted_task(None, named).spec.horizon == 5
+
+
 def test_trust_that_is_given_is_remembered() -> None:
     trust.require_trust("python:json:loads", trust=True)
     trust.require_trust("python:json:loads")
@@ -213,8 +221,6 @@ def test_no_loader_makes_a_task_that_a_file_names_without_asking() -> None:
         for file in LOADERS
     }
     assert {file: count for file, count in calls.items() if count} == {
-        "platform/search/records/evaluate.py": 1,  # task=
-        "platform/search/records/ablation.py": 1,  # task=
         "platform/reports/film/render.py": 1,  # render_scripted
         "platform/tuning/yardsticks.py": 1,  # after require_trust
     }

@@ -16,10 +16,9 @@ import numpy as np
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float, Seeds
-from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
-from rolecast.envs.trust import make_stored_task
+from rolecast.envs.trust import make_wanted_task
 from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.held_out import (
     ABLATION_EPISODES,
@@ -124,7 +123,7 @@ def ablate(
     else:
         trained = load_policy(artefact_folder(Path(run_or_policy)))
         terms = RunTerms.read(run_or_policy)
-    made = make_stored_task(trained.task.id, trust=trust) if task is None else make_task(task)
+    made = make_wanted_task(task, trained.task.id, trust=trust)
     with closing(made):
         require_fit(trained, made)
         seeds = held_out_seeds(DEVELOPMENT_SET, held_out.seed, held_out.episodes)

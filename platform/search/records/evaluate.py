@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from rolecast.core.errors import RequestError
 from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float, Seeds
-from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import FAILED_EPISODES, BatchedTask
-from rolecast.envs.trust import make_stored_task, remember_task
+from rolecast.envs.trust import make_wanted_task
 from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
@@ -121,7 +120,9 @@ def evaluate(
     held_out = HeldOut(episodes=episodes, seed=seed)
     seeds = held_out_seeds(DEVELOPMENT_SET, held_out.seed, held_out.episodes)
     player = _player(run_or_policy)
-    made = _wanted_task(player, task, task_options or {}, trust=trust)
+    if task is None and player.task is None:
+        raise RequestError(f"scripted policy {player.name!r} needs a task; expected --task ID")
+    made = make_wanted_task(task, player.task or "", trust=trust, **(task_options or {}))
     with closing(made), player.terms.apply(made):
         played = player.play(made, seeds)
     mean, stderr = mean_and_error(played.returns)
@@ -136,24 +137,6 @@ def evaluate(
         seed=held_out.seed,
         failed_episodes=played.failed,
     )
-
-
-def _wanted_task(
-    player: _Player,
-    task: str | Callable[..., Any] | None,
-    options: Mapping[str, Any],
-    *,
-    trust: bool,
-) -> BatchedTask:
-    """Return the task that is named, or that of the policy if it is trusted."""
-    if task is None:
-        if player.task is None:
-            raise RequestError(f"scripted policy {player.name!r} needs a task; expected --task ID")
-        return make_stored_task(player.task, trust=trust, **options)
-    made = make_task(task, **options)
-    if isinstance(task, str):
-        remember_task(task)
-    return made
 
 
 def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
