@@ -174,7 +174,7 @@ def rolecast_json(words: Sequence[str], environment: Mapping[str, str]) -> dict[
     Raises:
         RunError: it failed; says what it said.
     """
-    command = [sys.executable, "-m", "rolecast.platform.cli.app", *words]
+    command = [sys.executable, "-m", "rolecast", *words]
     found: dict[str, Any] = json.loads(run_program(command, Path.cwd(), environment))
     return found
 

@@ -66,7 +66,7 @@ def _start(workers: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         options = ["--env-steps", "5000", "--workers", str(workers)]
         out = ["--out", str(Path(folder) / "run")]
-        program = [sys.executable, "-m", "rolecast.platform.cli.app", "search", "pred_prey_3"]
+        program = [sys.executable, "-m", "rolecast", "search", "pred_prey_3"]
         begun = time.monotonic()
         with subprocess.Popen([*program, *options, *out], stderr=PIPE, stdout=DEVNULL) as search:
             pipe = cast("IO[bytes]", search.stderr)

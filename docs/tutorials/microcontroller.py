@@ -24,7 +24,7 @@ print(rolecast.load_policy("runs/hunt").policy.space.dimension, "weights")
 
 # %%
 command = ["export", "runs/hunt", "--target", "c99", "--out", "firmware"]
-subprocess.run([sys.executable, "-m", "rolecast.platform.cli.app", *command], check=True)
+subprocess.run([sys.executable, "-m", "rolecast", *command], check=True)
 for file in sorted(Path("firmware").iterdir()):
     print(f"{file.name:20} {file.stat().st_size:7,} bytes")
 

@@ -16,7 +16,7 @@ from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.comparison_folder import read_comparison
 from rolecast.policies.artefact import WEIGHTS_FILE
 
-ROLECAST_COMMAND: Final = (sys.executable, "-m", "rolecast.platform.cli.app")
+ROLECAST_COMMAND: Final = (sys.executable, "-m", "rolecast")
 
 SOAKED_SEARCHES: Final = (
     ("pred_prey_3", "--optimizer=local_gp", "--evaluations=100"),

@@ -204,14 +204,7 @@ def test_a_wrong_token_is_one_sentence(ray_cluster: str, tmp_path: Path) -> None
     """Ray's own library writes a line for each of its attempts, 20 unless it is told otherwise."""
     wrong = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_NUM_REDIS_GET_RETRIES": "2"}
     words = ["search", "pred_prey_3", "--workers", "2", "--address", ray_cluster, "-q"]
-    command = [
-        sys.executable,
-        "-m",
-        "rolecast.platform.cli.app",
-        *words,
-        "--out",
-        str(tmp_path / "run"),
-    ]
+    command = [sys.executable, "-m", "rolecast", *words, "--out", str(tmp_path / "run")]
     ended = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=300, env=os.environ | wrong
     )

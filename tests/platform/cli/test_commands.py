@@ -281,7 +281,7 @@ def test_a_signal_ends_with_its_code_and_the_way_to_resume(
     await_batch: Callable[[Path, Callable[[], bool]], bool],
 ) -> None:
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "rolecast.platform.cli.app", "search", "pred_prey_3"]
+    command = [sys.executable, "-m", "rolecast", "search", "pred_prey_3"]
     command += ["--optimizer", "random", "--env-steps", "400000000", "--workers", "0"]
     process = subprocess.Popen(
         [*command, "--out", str(out)],

@@ -10,6 +10,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from rolecast.__main__ import main
+
 Command = Callable[..., CompletedProcess[str]]
 SMALL = ("--evaluations", "6", "--episodes", "2", "--batch-size", "3", "--workers", "0")
 
@@ -80,7 +82,22 @@ def test_a_reader_that_leaves_early_is_told_nothing() -> None:
     """As in `rolecast tasks | head -3`."""
     read_end, write_end = os.pipe()
     os.close(read_end)
-    words = [sys.executable, "-m", "rolecast.platform.cli.app", "tasks"]
+    words = [sys.executable, "-m", "rolecast", "tasks"]
     ended = subprocess.run(words, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write_end)
     assert (ended.returncode, ended.stderr) == (1, "")
+
+
+def test_an_interrupt_while_the_commands_load_is_told_as_any_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupting:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "rolecast.platform.cli.app":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "rolecast.platform.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting, *sys.meta_path])
+    assert main() == 130
+    assert capsys.readouterr() == ("", "")

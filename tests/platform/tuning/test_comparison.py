@@ -257,7 +257,7 @@ def test_a_killed_driver_is_resumed_without_running_anything_twice(
 ) -> None:
     """Its trials run one after another, those that it is compared with ran side by side."""
     out = tmp_path / "killed"
-    command = [sys.executable, "-m", "rolecast.platform.cli.app", "compare", str(climbing_file)]
+    command = [sys.executable, "-m", "rolecast", "compare", str(climbing_file)]
     command += ["--out", str(out), "--workers", "1", "--address", ray_cluster]
     begun = subprocess.Popen(command, stderr=subprocess.PIPE)
     climber = out / "work" / CLIMB / "record.json"
