@@ -40,9 +40,8 @@ PANEL_COLUMNS: Final = 3
 def chosen_betas(rows: Sequence[Row], method: str, name: str) -> dict[str, float]:
     """Return task to the beta of best mean rank over all other functions; ties go to the least.
 
-    A function with noise and the same without choose for others alone.
-
-    Differs: the paper says "best on average" of rewards of unlike scale; ranks have none.
+    Differs: the paper says "best on average" of rewards of unlike scale; ranks have none. A
+    function with noise does not choose for the same without, nor the other way round.
     """
     groups = grouped(rows, "task", "method")
     ranks: dict[str, list[float]] = {}

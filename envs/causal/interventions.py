@@ -100,6 +100,16 @@ class InterventionSpace:
         found[:, soft:][outside[:, soft:]] = np.nan
         return np.asarray(found)
 
+    def named_values(self, candidate: Float) -> dict[str, float]:
+        """Return what a point [D] sets, by name, in units of its own; undoes `candidate`."""
+        chosen, _ = self.decode(candidate[None])
+        made = zip(self.values(candidate[None])[0], self.members[chosen[0]], strict=True)
+        return {
+            each.name: float(value)
+            for each, (value, member) in zip(self.graph.interventions, made, strict=True)
+            if member
+        }
+
     def candidate(self, **values: float) -> Float:
         """Return the point [D] of interventions by name; those not named are not made.
 

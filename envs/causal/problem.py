@@ -64,7 +64,8 @@ class CausalProblem:
             RequestError: no graph, a node without a mechanism, or one of no node.
         """
         if not isinstance(graph, CausalGraph):
-            raise ConfigError("CausalProblem.graph", graph, "a CausalGraph")
+            expected = "a CausalGraph, such as graph_from_networkx makes of a DiGraph"
+            raise ConfigError("CausalProblem.graph", graph, expected)
         self.graph, self.summary = graph, summary
         self.space = InterventionSpace(graph)
         self.simulator: NodeSimulator

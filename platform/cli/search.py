@@ -11,7 +11,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import option_text, settings_of
 from rolecast.platform.cli.loggers import Log, callbacks
-from rolecast.platform.cli.output import Json, hint, print_json
+from rolecast.platform.cli.output import Json, hint, print_json, say
 from rolecast.platform.cli.reward_options import given_rewards, takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.cli.trust import Trust
@@ -251,6 +251,7 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     """Write the report of a search that this process ran; print one JSON object, or what next."""
     from rolecast.platform.reports.run import write_measured_report
     from rolecast.platform.search.causal import causal_figures
+    from rolecast.platform.search.records.causal import intervention_text
 
     if not json:
         hint("writing the report")
@@ -259,6 +260,8 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     if json:
         print_json({"out": str(out), "report": str(report), **summary, **figures})
         return
+    if "intervention" in figures:
+        say(f"intervention found: {intervention_text(figures['intervention'])}")
     if figures:
         rounds = f", {figures['rounds']} rounds" if "rounds" in figures else ""
         hint(

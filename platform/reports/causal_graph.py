@@ -25,6 +25,7 @@ from rolecast.platform.reports.style import (
     literal,
     png,
 )
+from rolecast.platform.search.records.causal import intervention_text
 from rolecast.platform.search.records.measurements import RunMeasurements
 
 Place = tuple[float, float]
@@ -49,19 +50,23 @@ def causal_sections(graph: CausalGraph, measured: RunMeasurements | None) -> lis
         graph: what the search knew.
         measured: expected reward of each evaluation; None before a run is measured.
     """
-    settable = {each.name: each for each in graph.do}
-    rows = []
+    ranges = {each.name: f"[{each.low:g}, {each.high:g}]" for each in graph.interventions}
+    rows = [(each.name, "-", "set by the search", "-", ranges[each.name]) for each in graph.actions]
     for node in graph.nodes:
         noise: str = node.noise.kind
         noise += f" {node.noise.scale:g}" if node.noise.scale else ""
-        one = settable.get(node.name)
-        may = f"[{one.low:g}, {one.high:g}]" if one is not None else "-"
         causes = ", ".join((*node.parents, *node.actions)) or "-"
-        rows.append((node.name, causes, node.mechanism or "unknown", noise, may))
-    head = ("node", "causes", "mechanism", "noise", "may be set in")
+        rows.append(
+            (node.name, causes, node.mechanism or "unknown", noise, ranges.get(node.name, "-"))
+        )
+    head = ("action or node", "causes", "mechanism", "noise", "may be set in")
     picture = inline_image(png(graph_picture(graph)), "png", "Causal graph of the task")
     text = "Blue: the reward. Green squares: actions. Red: nodes that may be set."
-    found = [section("Causal graph", picture, paragraph(text), table(head, rows))]
+    found = []
+    if measured is not None and measured.intervention is not None:
+        chosen = f"Of the incumbent: {intervention_text(measured.intervention)}."
+        found.append(section("Intervention found", paragraph(chosen)))
+    found.append(section("Causal graph", picture, paragraph(text), table(head, rows)))
     if measured is not None and measured.expected_rewards:
         kind = "Observed" if measured.rewards_observed else "Expected"
         drawing = _reward_curve(measured.expected_rewards, f"{kind.lower()} reward")

@@ -12,6 +12,8 @@ from markupsafe import Markup
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import in_shell, write_bytes
 from rolecast.core.rounding import digits_for
+from rolecast.envs.causal.problem import HasCausalGraph
+from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.causal_graph import causal_graph_of, causal_sections
 from rolecast.platform.reports.charts.search import histogram, learning_chart
@@ -116,6 +118,7 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
         policy = run.policy(task)
         measured = RunMeasurements.read(run.folder)
         graph = causal_graph_of(run, task)
+        moves = not isinstance(unwrapped(task), HasCausalGraph)  # whose episodes have one step
         yardsticks = measured.yardsticks if measured is not None else ()
         sections = [
             _results(run, yardsticks),
@@ -127,8 +130,8 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
             *diagnostics(run.told),
             *([] if graph is None else causal_sections(graph, measured)),
             *(_structure(run, policy) if graph is None else []),
-            *(_films(run, task) if graph is None and live is None else []),
-            use_again(run),
+            *(_films(run, task) if moves and live is None else []),
+            use_again(run, moves=moves),
             _settings(run),
         ]
     title = f"{run.task_id}: {policy.name} by {run.record['search']['optimizer']}"

@@ -18,13 +18,19 @@ FILES_BESIDE: Final = (
 """What a page may link to: names, and paths in the run's folder."""
 
 
-def use_again(run: Run) -> Markup:
-    """Return the commands of a run and five lines of Python, and links to its files."""
+def use_again(run: Run, *, moves: bool) -> Markup:
+    """Return the commands of a run and five lines of Python, and links to its files.
+
+    Args:
+        run: finished or not.
+        moves: whether there is an episode to film, and an environment to act in.
+    """
     folder = run.folder.path
     name = in_shell(folder)
     finished = run.folder.read_summary() is not None
     commands = [f"rolecast evaluate {name} --episodes 1000"] if finished else []
-    commands.append(f"rolecast render {name} --out {in_shell(folder.absolute().name)}.gif")
+    if moves:
+        commands.append(f"rolecast render {name} --out {in_shell(folder.absolute().name)}.gif")
     callable_task = str(run.record["search"]["task"]).startswith(CALLABLE_PREFIX)
     if not (callable_task or _is_of_comparison(folder)):  # whose budget is that of all its trials
         commands.append(f"rolecast resume {name}" + (_further_budget(run) if finished else ""))
@@ -32,8 +38,11 @@ def use_again(run: Run) -> Markup:
     if (folder / "run.toml").is_file() and not callable_task:
         again = f"rolecast search --config {in_shell(folder / 'run.toml')} --out {name}-again"
         parts += [paragraph("The same search again:"), preformatted(again)]
-    parts += [paragraph("Score it, film it, go on:"), preformatted("\n".join(commands))]
-    if (folder / "policy").is_dir():
+    parts += [
+        paragraph("Score it, film it, go on:" if moves else "Score it, go on:"),
+        preformatted("\n".join(commands)),
+    ]
+    if moves and (folder / "policy").is_dir():
         python = (
             "import rolecast\n\n"
             f"policy = rolecast.load_policy({str(folder)!r})\n"

@@ -91,7 +91,10 @@ def causal_search(
         graph = read_graph(graph)
     if graph is not None:
         if not isinstance(graph, CausalGraph):
-            raise ConfigError("graph", graph, "a CausalGraph, or a file of one")
+            expected = (
+                "a CausalGraph, or a file of one (graph_from_networkx makes one of a DiGraph)"
+            )
+            raise ConfigError("graph", graph, expected)
         chosen["graph"] = graph.to_json()
     first = _initial_evaluations(problem, chosen, request.get("task_options") or {})
     return search(
@@ -146,7 +149,9 @@ def constant_nodes(history: pd.DataFrame) -> list[str]:
 
 
 def causal_figures(out: Path) -> dict[str, Any]:
-    """Return mean and maximum of the expected reward, and rounds; nothing for other searches.
+    """Return mean and maximum of the expected reward, what the incumbent sets, and rounds.
+
+    Nothing for other searches.
 
     Of a simulator that is not known they are of the observed reward, as "reward_kind" says: the
     maximum of noisy ones is too high. The initial design counts, as in the figures of the MCBO
@@ -168,6 +173,8 @@ def causal_figures(out: Path) -> dict[str, Any]:
         "best_expected_reward": float(rewards.max()),
         "reward_kind": "observed" if measured.rewards_observed else "expected",
     }
+    if measured.intervention is not None:
+        figures["intervention"] = dict(measured.intervention)
     if request["optimizer"] in CAUSAL_METHODS.values():
         first = _initial_evaluations(str(record["task"]["id"]), request["optimizer_settings"], {})
         figures["rounds"] = max(0, len(rewards) - first) // int(request["batch_size"])

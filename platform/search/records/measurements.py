@@ -24,6 +24,7 @@ from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.planning.config import recorded_patience
 from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.search.records.batch_checks import made_again_by_resume
+from rolecast.platform.search.records.causal import expected_rewards, found_intervention
 from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.roles import RoleMeasures, measured_roles
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -147,6 +148,10 @@ class RunMeasurements:
     rewards_observed: bool = False
     """Whether expected rewards are those that were observed."""
 
+    intervention: Mapping[str, float] | None = None
+    """What the last incumbent sets in the task's causal graph, in units of the graph; None of
+    other tasks."""
+
     last_returns: tuple[float, ...] = ()
     """[E], held-out returns of single episodes of the last incumbent."""
 
@@ -180,6 +185,7 @@ class RunMeasurements:
                 ablations=values["ablations"],
                 expected_rewards=tuple(values.get("expected_rewards", ())),
                 rewards_observed=values.get("rewards_observed", False),
+                intervention=values.get("intervention"),
                 roles=None if roles is None else RoleMeasures.from_json(roles),
                 **{name: tuple(values[name]) for name in columns},
             ),
@@ -204,7 +210,10 @@ def measure(
         return _measure_slow(task, policy, batches, tests)
     if not hasattr(task, "lanes") or not batches:
         return RunMeasurements(
-            batches=len(batches), expected_rewards=rewards, rewards_observed=observed
+            batches=len(batches),
+            expected_rewards=rewards,
+            rewards_observed=observed,
+            intervention=found_intervention(task, policy, batches),
         )
     chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
     weights = np.stack(
@@ -253,39 +262,6 @@ def _failures(task: BatchedTask) -> int:
     environment = unwrapped(task)
     patience = environment.patience if isinstance(environment, CallsEnvironment) else None
     return 0 if patience is None else len(patience.failures)
-
-
-def expected_rewards(
-    task: BatchedTask, policy: Policy, batches: Sequence[Batch]
-) -> tuple[tuple[float, ...], bool]:
-    """Return E[Y | a] of every evaluation of a causal graph; none for other searches.
-
-    Args:
-        task: of the run.
-        policy: whose action is the intervention.
-        batches: with their candidates where the simulator is known.
-    Returns:
-        The rewards, and whether they are those that were observed, as no simulator is known.
-    """
-    nodes = any(batch.nodes for batch in batches)
-    known, below = None, unwrapped(task)
-    if isinstance(below, HasCausalProblem) and batches:
-        weights = [policy.space.weights(each.candidates, each.statistics) for each in batches]
-        points = np.concatenate([_interventions(policy, found) for found in weights])
-        known = below.problem.expected_rewards(points)
-    elif not nodes:
-        return (), False
-    rewards = np.concatenate([batch.means for batch in batches]) if known is None else known
-    return tuple(rewards.tolist()), known is None
-
-
-def _interventions(policy: Policy, weights: Float) -> Float:
-    """Return the points [q, D] of the intervention space that weights [q, P] choose.
-
-    An episode of a causal task has one step, whose observation is 0.
-    """
-    actions = policy.act(weights, np.zeros((len(weights), 1, 1, 1)))
-    return np.asarray(np.clip(0.5 * (actions[:, 0, 0] + 1.0), 0.0, 1.0))
 
 
 def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:

@@ -158,9 +158,9 @@ def test_betas_and_leads_are_of_the_most_rounds_of_each_task() -> None:
 
 
 def test_both_ways_to_an_acquisition_are_timed() -> None:
-    (found,) = measure_all(1, quick=True)["causal:alpine2"]
-    assert found["batched_value"] >= found["serial_value"] - 1e-6 * abs(found["serial_value"])
-    assert min(found["batched_s"], found["serial_s"]) > 0.0
+    for (found,) in measure_all(1, quick=True).values():
+        assert found["batched_value"] >= found["serial_value"] - 1e-6 * abs(found["serial_value"])
+        assert min(found["batched_s"], found["serial_s"]) > 0.0
 
 
 def test_an_acquisition_on_a_device_reaches_what_it_reaches_on_the_cpu() -> None:

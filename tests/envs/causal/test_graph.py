@@ -274,6 +274,8 @@ def test_points_and_interventions_are_each_others_inverse() -> None:
     again = space.encode(chosen, places)
     for one, other in zip(space.decode(again), (chosen, places), strict=True):
         np.testing.assert_array_equal(one, other)
+    assert space.named_values(space.candidate(x=3.0, z=0.25)) == {"x": 3.0, "z": 0.25}
+    assert space.named_values(space.candidate()) == {}
     values = space.values(space.candidate(x=3.0, z=0.25)[None])
     np.testing.assert_allclose(values, [[0.0, 3.0, 0.25]])
     np.testing.assert_array_equal(np.isnan(space.values(space.candidate()[None])), [[0, 1, 1]])

@@ -15,6 +15,7 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.cli.causal import problem_id
 from rolecast.platform.search.causal import constant_nodes
+from rolecast.platform.search.records.causal import intervention_text
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.measurements import RunMeasurements
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -58,10 +59,17 @@ def test_figures_are_those_of_the_history_with_the_initial_design(
     assert rewards is not None
     assert told["average_expected_reward"] == pytest.approx(float(rewards.mean()))
     assert told["best_expected_reward"] == pytest.approx(float(rewards.max()))
+    point = 0.5 * (rolecast.load_policy(out).weights + 1.0)
+    (made,) = task.problem.space.values(point[None])
+    assert told["intervention"] == pytest.approx(
+        {each.name: x for each, x in zip(task.problem.graph.do, made, strict=True) if x == x}
+    )
     page = (out / "report.html").read_text()
     assert "Causal graph" in page
     assert "exp(-X0) + w" in page
     assert "Expected reward" in page
+    assert f"Of the incumbent: {intervention_text(told['intervention'])}." in page
+    assert "rolecast render" not in page
     assert told["reward_kind"] == "expected"
     assert main(["resume", str(out), "--evaluations", "+2", "--json", "-q"]) == 0
     assert json.loads(capsys.readouterr().out)["rounds"] == 5
@@ -116,6 +124,8 @@ def test_a_problem_in_a_file_is_searched_and_resumed(
     history = read_history("run")
     assert told["best_expected_reward"] == pytest.approx(history["return_mean"].max())
     assert told["reward_kind"] == "observed"
+    weights = rolecast.load_policy("run").weights
+    assert told["intervention"] == {"a": pytest.approx(1.0 + float(weights[0]))}
     page = Path("run/report.html").read_text()
     assert "Observed reward" in page
     assert "The best of noisy rewards is too high" in page
@@ -200,7 +210,8 @@ def test_a_node_that_never_changes_and_rows_that_repeat_are_no_errors(
     assert constant_nodes(read_history(tmp_path / "run")) == ["node 'x'", "the reward"]
     words = ["steady.py:problem", "--rounds", "1", "--out", "again"]
     assert main(["causal", *words, *QUICK]) == 0
-    said = capsys.readouterr().err
+    printed, said = capsys.readouterr()
+    assert "intervention found: a = " in printed
     assert "node 'x' had one value in all episodes" in said
     assert "the reward had one value in all episodes" in said
     assert "testing the incumbent over 20 held-out episodes" in said

@@ -125,7 +125,7 @@ def test_a_net_and_a_constant_reach_the_same_optimism_where_there_is_no_noise(
         value = optimistic_value(model, optimism, quiet, config.beta)
         points = drawn_points(space, optimism.draw, 400, np.zeros((0, 2)), np.random.default_rng(5))
         reached.append(climbed(config, model, value, points, optimism.bounds)[1])
-    assert reached[1] == pytest.approx(reached[0], rel=0.02)
+    assert reached[1] == pytest.approx(reached[0], rel=1e-6)
 
 
 def test_the_best_of_every_set_is_a_start() -> None:
