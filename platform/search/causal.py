@@ -57,6 +57,7 @@ def causal_search(
 ) -> SearchResult:
     """Search interventions in a causal graph.
 
+    What it found is `problem.space.named_values(result.incumbent)`, intervention to value.
     `rolecast.platform.search.records.measurements.complete_run` measures its folder, and then
     `causal_figures` returns average and best expected reward; not of a problem that is a Python
     object, which no folder can make again.

@@ -230,6 +230,8 @@ def test_python_takes_a_problem_with_its_graph(tmp_path: Path) -> None:
         problem, rounds=6, settings={"starts": 4}, workers=0, out=str(tmp_path / "run")
     )
     assert float(result.history["candidate"].iloc[-1][0]) == pytest.approx(0.3, abs=0.05)
+    found = problem.space.named_values(result.incumbent)
+    assert found == {"a": pytest.approx(0.3, abs=0.05)}
     for wrong, message in (
         ({"rounds": True}, "rounds is True; expected an integer"),
         ({"graph": 3}, "graph is 3; expected a CausalGraph, or a file of one"),
