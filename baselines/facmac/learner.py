@@ -32,6 +32,6 @@ class FACMACLearner(TeamLearner[FACMACModule]):
         net, obs = self.net, batch["observations"]
         actions = net.act(obs)
         joint_value: Tensor = net.critic(obs, actions, net.state_of(batch))
-        penalty: Tensor = self.config.action_penalty * actions.square().mean()
+        penalty: Tensor = self.config.action_penalty * net.mean_square(actions)
         # Section 4.2: the gradient through the actions of all agents together.
         return penalty - joint_value.mean()

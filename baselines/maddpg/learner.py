@@ -39,7 +39,7 @@ class MADDPGLearner(TeamLearner[MADDPGModule]):
         values = critics.values_of_policy_actions(
             obs, batch["actions"], policy_actions, net.state_of(batch)
         )
-        penalty: Tensor = self.config.action_penalty * policy_actions.square().mean()
+        penalty: Tensor = self.config.action_penalty * net.mean_square(policy_actions)
         return penalty - values.mean()
 
     def policy_actions(self, obs: Tensor) -> Tensor:

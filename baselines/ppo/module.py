@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from rolecast.baselines.ppo.normaliser import RunningNormaliser, ValueScale
 from rolecast.baselines.rllib.actor_graph import in_graph
+from rolecast.baselines.rllib.module import own_action_numbers
 from rolecast.baselines.rllib.networks import policy_widths
 from rolecast.policies.export.onnx.graph import Graph
 
@@ -56,10 +57,16 @@ class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
     agents: int
     """n."""
 
+    own_numbers: Tensor | None
+    """[n, da], true where a number is no padding; None where none is."""
+
     def setup(self) -> None:
         """Build the networks for observations [n, do] and actions [n, da]."""
         self.agents, seen = self.observation_space.shape
         acts = self.action_space.shape[1]
+        self.register_buffer(
+            "own_numbers", own_action_numbers(self.action_space)[1], persistent=False
+        )
         settings = self.model_config
         self.centralised = bool(settings["centralised_critic"])
         self.normalise = bool(settings["normalise_observations"])
@@ -105,9 +112,16 @@ class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
         return self.normaliser(observations) if self.normalise else observations
 
     def distribution_inputs(self, observations: Tensor) -> Tensor:
-        """Return means and logarithms of deviations [..., 2 da] of observations [..., do]."""
+        """Return means and logarithms of deviations [..., n, 2 da] of observations [..., n, do].
+
+        Numbers that are padding have a normal distribution: no loss then depends on them.
+        """
         means = self.policy(self.seen(observations))
-        return torch.cat([means, self.log_std.expand_as(means)], dim=-1)
+        log_stds = self.log_std.expand_as(means)
+        if self.own_numbers is not None:
+            means = torch.where(self.own_numbers, means, 0.0)
+            log_stds = torch.where(self.own_numbers, log_stds, 0.0)
+        return torch.cat([means, log_stds], dim=-1)
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Tensor:
         """Return values [..., n] in the critic's own unit, in which the loss compares them."""

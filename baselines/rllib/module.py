@@ -20,6 +20,22 @@ OU_DECAY: Final = 0.15
 """Of the Ornstein-Uhlenbeck noise (Lillicrap et al. 2016), per step."""
 
 
+def own_action_numbers(actions: Any) -> tuple[tuple[int, ...], Tensor | None]:
+    """Return the size of each agent's own action, and which numbers [n, da] are no padding.
+
+    Args:
+        actions: joint action space [n, da].
+    Returns:
+        [n] sizes, and None in place of the numbers where none is padding.
+    """
+    agents, size = actions.shape
+    whole = (size,) * agents
+    own_sizes: tuple[int, ...] = getattr(actions, "own_sizes", whole)
+    if own_sizes == whole:
+        return own_sizes, None
+    return own_sizes, torch.arange(size) < torch.tensor(own_sizes).unsqueeze(1)
+
+
 class JointModule(TorchRLModule, InferenceOnlyAPI):
     """Acts for n agents, each on its own observation, with one network or with n.
 
@@ -33,6 +49,12 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
     state_size: int
     """S, of what `state_of` returns."""
 
+    own_sizes: tuple[int, ...]
+    """[n], the size of each agent's own action, without padding."""
+
+    own_numbers: Tensor | None
+    """[n, da], true where a number is no padding; None where none is."""
+
     def setup(self) -> None:
         """Build the networks from the spaces and from `model_config`, a method's settings."""
         assert self.observation_space is not None
@@ -41,6 +63,8 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
         self.settings: dict[str, Any] = self.model_config
         self.agents, self.observation_size = self._sizes(self.observation_space)
         self.action_size = self._sizes(self.action_space)[1]
+        self.own_sizes, own_numbers = own_action_numbers(self.action_space)
+        self.register_buffer("own_numbers", own_numbers, persistent=False)
         told = int(getattr(self.observation_space, "state_size", 0))
         self.reads_state = told > 0
         self.state_size = told or self.agents * self.observation_size
@@ -87,6 +111,13 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
     def build_targets(self) -> dict[str, nn.Module]:
         """Return target copies, by the attribute of the network that they average."""
         return {"actor": deepcopy(self.actor), "critic": deepcopy(self.critic)}
+
+    def mean_square(self, actions: Tensor) -> Tensor:
+        """Return the mean square of actions [..., n, da], of which padding is none."""
+        squares = actions.square()
+        if self.own_numbers is None:
+            return squares.mean()
+        return squares[..., self.own_numbers].mean()
 
     def act(self, observations: Tensor, actor: nn.Module | None = None) -> Tensor:
         """Return greedy actions [..., n, da] in [-1, 1] for observations [..., n, do].

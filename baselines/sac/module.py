@@ -87,21 +87,9 @@ class SACModule(JointModule):
     actor: SquashedGaussian
     critic: TwinCritics
 
-    own_sizes: tuple[int, ...]
-    """[n], the size of each agent's own action, without padding."""
-
-    own_numbers: Tensor | None
-    """[n, da], true where a number is no padding; None where none is."""
-
     def setup(self) -> None:
         """Build the networks, and the logarithm of alpha."""
         super().setup()
-        whole = (self.action_size,) * self.agents
-        self.own_sizes = getattr(self.action_space, "own_sizes", whole)
-        columns, sizes = torch.arange(self.action_size), torch.tensor(self.own_sizes)
-        padded = self.own_sizes != whole
-        own_numbers = columns < sizes.unsqueeze(1) if padded else None
-        self.register_buffer("own_numbers", own_numbers, persistent=False)
         if not self.inference_only:
             log_alpha = math.log(self.settings["initial_alpha"])
             self.log_alpha = nn.Parameter(torch.tensor(log_alpha))

@@ -46,6 +46,24 @@ def moved(module: torch.nn.Module, seed: int) -> None:
             parameter.add_(torch.randn(parameter.shape, generator=generator))
 
 
+@pytest.mark.parametrize("name", ["facmac", "iddpg", "maddpg"])
+def test_the_penalty_is_of_actions_and_not_of_padding(name: str) -> None:
+    """Of three agents with 1, 2 and 2 numbers."""
+    nets, batch = settings_it_has(name, hidden=(6, 5), critic_hidden=(5,)), batch_of(name)
+    free, fined = (
+        make_learner(
+            algorithm_config(name)().training(**nets, action_penalty=penalty),
+            *(3, OBSERVED, ACTED),
+            own_sizes=(1, 2, 2),
+        )
+        for penalty in (0.0, 2.0)
+    )
+    squares = free.net.act(batch["observations"]).square()
+    squares[:, 0, 1] = 0.0
+    fine = fined.actor_loss(batch) - free.actor_loss(batch)
+    assert fine.item() == pytest.approx(2.0 * squares.sum().item() / (12 * 5), rel=1e-3)
+
+
 @pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
 def test_what_follows_counts_after_a_truncation_and_not_after_a_termination(name: str) -> None:
     """A time limit leaves `terminated` at 0; nothing else of a transition tells of it."""

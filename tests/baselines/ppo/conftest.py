@@ -22,7 +22,12 @@ Samples = dict[str, np.ndarray[Any, Any]]
 def make_learner() -> Callable[..., PPOLearner]:
     """Return a function that builds a learner from the settings that differ."""
 
-    def make(seed: int = 0, kind: type[PPOConfig] = PPOConfig, **settings: Any) -> PPOLearner:
+    def make(
+        seed: int = 0,
+        kind: type[PPOConfig] = PPOConfig,
+        own_sizes: tuple[int, ...] | None = None,
+        **settings: Any,
+    ) -> PPOLearner:
         given = {"num_epochs": 2, "minibatch_size": 16, "lr": 3e-3, "critic_hidden": (16,)}
         config: Any = kind().debugging(seed=seed).training(size="small", **{**given, **settings})
         config.check_settings()
@@ -30,7 +35,7 @@ def make_learner() -> Callable[..., PPOLearner]:
             id="none", agents=AGENTS, observation_size=SEEN, action_size=ACTS, horizon=9
         )
         torch.manual_seed(seed)
-        spaces = {DEFAULT_MODULE_ID: joint_spaces(spec)}
+        spaces = {DEFAULT_MODULE_ID: joint_spaces(spec, own_sizes=own_sizes)}
         module = config.get_multi_rl_module_spec(spaces=spaces, inference_only=False)
         learner: PPOLearner = config.LEARNER(config=config, module_spec=module)
         learner.build()

@@ -93,6 +93,22 @@ def test_what_waits_for_other_episodes_teaches_nothing(
     np.testing.assert_array_equal(weights_of(one), weights_of(other))
 
 
+@pytest.mark.parametrize("centralised", [False, True])
+def test_padding_of_smaller_agents_teaches_nothing(
+    make_learner: Make, samples: Samples, centralised: bool
+) -> None:
+    """The first of two agents acts by one number of two."""
+    settings = {"own_sizes": (1, 2), "entropy_coeff": 0.03, "centralised_critic": centralised}
+    one, other = (make_learner(**settings, use_kl_loss=True) for _ in range(2))
+    one.learn(samples, {})
+    samples["actions"][:, :, 0, 1] = 3.0
+    other.learn(samples, {})
+    np.testing.assert_allclose(weights_of(one), weights_of(other), rtol=1e-4, atol=1e-6)
+    samples["actions"][:, :, 1, 1] = 3.0
+    other.learn(samples, {})
+    assert not np.allclose(weights_of(one), weights_of(other), atol=1e-3)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
