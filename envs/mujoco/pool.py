@@ -1,23 +1,30 @@
 """Parallel simulations: one model, an `MjData` for each episode, stepped on threads.
 
-The simulator releases Python's lock while it computes, so threads use all cores. Each episode has
-its own data from its reset on, with the warm start of the solver. Its result is that of an episode
-alone, on any thread. Source of the order of calls: Gymnasium's `MujocoEnv`.
+Steps are compiled calls without Python's lock, so threads use all cores. Each episode has its own
+data from its reset on, with the warm start of the solver. Its result is that of an episode alone,
+on any thread. Source of the order of calls: Gymnasium's `MujocoEnv`.
 """
 
 import os
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.core.types import Float
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.robots import Robot
+from rolecast.envs.mujoco.simulator_fused import (
+    address_of,
+    library_address,
+    show_state,
+    step_episodes,
+)
 
 TRUNK_BODY: Final = 1
 """Index of the first body after the world."""
@@ -52,6 +59,10 @@ class SimulationPool:
         self.model = load_model(robot)
         self.robot, self.threads = robot, threads
         self.step_s = float(self.model.opt.timestep) * robot.frame_skip
+        forces = 6 * self.model.nbody if robot.contact_cost else 0
+        self._sizes = (self.model.nq, self.model.nv, forces)
+        pushed = library_address("mj_rnePostConstraint") if forces else 0
+        self._functions = np.array([library_address("mj_step"), pushed])
         self._data: list[Any] = []
         self._helpers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self.resize(0)
@@ -60,12 +71,9 @@ class SimulationPool:
         """Allocate B episodes, none of them started."""
         self._data = self._data[:batch]
         self._data += [mujoco.MjData(self.model) for _ in range(batch - len(self._data))]
-        model = self.model
-        forces = 6 * model.nbody if self.robot.contact_cost else 0
-        self._cuts = np.cumsum([0, model.nq, model.nv, forces]).tolist()
-        self.state = np.zeros((batch, self._cuts[-1] + 1))
+        self._memory = np.array([self._addresses(data) for data in self._data]).reshape(batch, 6)
+        self.state = np.zeros((batch, sum(self._sizes) + 1))
         self.place = np.zeros(batch)
-        self._rows = [self._row(episode) for episode in range(batch)]
 
     def begin(self, episode: int, positions: Float, velocities: Float) -> None:
         """Start an episode in a state of positions [nq] and velocities [nv]."""
@@ -73,25 +81,25 @@ class SimulationPool:
         mujoco.mj_resetData(self.model, data)
         data.qpos[:], data.qvel[:] = positions, velocities
         mujoco.mj_forward(self.model, data)
-        self._show(episode)
+        show_state(self._memory, self._sizes, episode, self.state, self.place)
 
-    def advance(self, episodes: list[int], torques: Float) -> None:
-        """Take one step in some episodes; motor inputs [B, nu] are of all."""
-        waiting = deque(episodes)
-
-        def work() -> None:
-            while True:
-                try:
-                    episode = waiting.popleft()  # atomic: each is taken once
-                except IndexError:
-                    return
-                self._step(episode, torques[episode])
-
-        if self._helpers is None:
-            work()
-            return
+    def advance(self, episodes: NDArray[np.int64], torques: Float) -> None:
+        """Take one step in some episodes [L]; motor inputs [B, nu] are of all."""
+        work = partial(
+            step_episodes,
+            self._functions,
+            address_of(self.model),
+            self._memory,
+            self._sizes,
+            self.robot.frame_skip,
+            np.zeros(1, dtype=np.int64),
+            episodes,
+            torques,
+            self.state,
+            self.place,
+        )
         others = min(self.threads, len(episodes)) - 1
-        helping = [self._helpers.submit(work) for _ in range(others)]
+        helping = [self._helpers.submit(work) for _ in range(others)] if self._helpers else []
         work()
         for helper in helping:
             helper.result()
@@ -105,23 +113,8 @@ class SimulationPool:
         if self._helpers is not None:
             self._helpers.shutdown()
 
-    def _step(self, episode: int, torques: Float) -> None:
-        data = self._data[episode]
-        data.ctrl[:] = torques
-        mujoco.mj_step(self.model, data, self.robot.frame_skip)
-        if self.robot.contact_cost:
-            mujoco.mj_rnePostConstraint(self.model, data)
-        self._show(episode)
-
-    def _row(self, episode: int) -> tuple[tuple[Float, Float], ...]:
-        """Return views of the simulator's memory, each with its row of results."""
-        data, costly = self._data[episode], bool(self.robot.contact_cost)
-        x = data.xpos[TRUNK_BODY, :1] if costly else data.qpos[:1]
-        memory = [data.qpos, data.qvel, *([data.cfrc_ext.ravel()] if costly else [])]
-        ends = zip(self._cuts, self._cuts[1:], strict=False)
-        rows = [self.state[episode, start:end] for start, end in ends]
-        return ((self.place[episode : episode + 1], x), *zip(rows, memory, strict=False))
-
-    def _show(self, episode: int) -> None:
-        for shown, memory in self._rows[episode]:
-            shown[:] = memory
+    def _addresses(self, data: Any) -> list[int]:
+        """Return where an `MjData` is, and in it the motors' inputs, x and the parts of a state."""
+        x = data.xpos[TRUNK_BODY, :1] if self.robot.contact_cost else data.qpos[:1]
+        numbers = (data.ctrl, x, data.qpos, data.qvel, data.cfrc_ext)
+        return [address_of(data), *(each.ctypes.data for each in numbers)]

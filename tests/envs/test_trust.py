@@ -189,6 +189,7 @@ ALLOWED = {
     "envs/mujoco/render.py: import_module": "one of two names",
     "envs/mujoco/render.py: ctypes.CDLL": "a library of the installed package triton",
     "envs/mujoco/render.py: platform.system": "the name of this machine's kernel",
+    "envs/mujoco/simulator_fused.py: ctypes.CDLL": "the extension of the installed package mujoco",
     "platform/tuning/experiment.py: json.loads": "JSON",
     "platform/tuning/methods.py: json.loads": "JSON",
     "platform/deployment/onnx.py: import_module": "a constant",

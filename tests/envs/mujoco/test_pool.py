@@ -1,5 +1,6 @@
 import os
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -35,9 +36,35 @@ def test_a_wrong_number_of_threads_is_refused(asked: object) -> None:
         usable_threads(asked)  # type: ignore[arg-type]
 
 
-def test_a_fault_on_a_thread_is_raised() -> None:
-    pool = SimulationPool(ROBOT_MODELS["swimmer"], threads=3)
-    pool.resize(3)
-    with pytest.raises(ValueError, match="broadcast"):
-        pool.advance([0, 1, 2], np.zeros((3, 7)))
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", ["ant", "hopper"])
+def test_steps_are_those_of_the_simulators_own_bindings(name: str, threads: int) -> None:
+    robot, batch = ROBOT_MODELS[name], 5
+    pool = SimulationPool(robot, threads)
+    pool.resize(batch)
+    rng = np.random.default_rng(0)
+    model, alone = pool.model, [mujoco.MjData(pool.model) for _ in range(batch)]
+    for episode, data in enumerate(alone):
+        data.qpos[:] = model.qpos0 + rng.uniform(-0.1, 0.1, model.nq)
+        data.qvel[:] = rng.uniform(-0.1, 0.1, model.nv)
+        mujoco.mj_forward(model, data)
+        pool.begin(episode, data.qpos, data.qvel)
+    taking, touched = np.array([0, 2, 3, 4]), False
+    for _ in range(100):  # long enough to touch the ground
+        torques = rng.uniform(-1.0, 1.0, (batch, model.nu))
+        pool.advance(taking, torques)
+        for episode in taking:
+            alone[episode].ctrl[:] = torques[episode]
+            mujoco.mj_step(model, alone[episode], robot.frame_skip)
+            if robot.contact_cost:
+                mujoco.mj_rnePostConstraint(model, alone[episode])
+        for episode, data in enumerate(alone):
+            forces = data.cfrc_ext.ravel() if robot.contact_cost else np.zeros(0)
+            touched |= data.ncon > 0
+            expected = np.concatenate([data.qpos, data.qvel, forces, [0.0]])
+            np.testing.assert_array_equal(pool.state[episode], expected)
+            x = data.xpos[1, 0] if robot.contact_cost else data.qpos[0]
+            assert pool.place[episode] == x
+    assert touched
+    assert (alone[1].time, alone[0].time) == (0.0, pool.data(0).time)
     pool.close()

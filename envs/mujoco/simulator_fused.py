@@ -1,0 +1,134 @@
+"""Steps of the simulator inside compiled code: Python's lock is free for the whole of a batch.
+
+The simulator's library is called by address, with the addresses of its own structures, so that what
+is computed is what its Python bindings compute. They would take Python's lock for every episode.
+"""
+
+import ctypes
+from typing import Any, Final
+
+import numpy as np
+from llvmlite import ir
+from mujoco import _functions  # the extension that links the library
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from rolecast.core.compiled import compiled_exactly
+from rolecast.core.types import Float
+
+Addresses = NDArray[np.int64]
+
+BYTE_POINTER: Final = ir.IntType(8).as_pointer()
+
+_pointer_to: Any = types.CPointer
+
+NUMBER_POINTER: Final = _pointer_to(types.float64)
+
+
+def library_address(function: str) -> int:
+    """Return the address of a function of the simulator's library.
+
+    Raises:
+        AttributeError: the library has no such function.
+    """
+    library = ctypes.CDLL(_functions.__file__)
+    return int(ctypes.cast(getattr(library, function), ctypes.c_void_p).value or 0)
+
+
+def address_of(structure: Any) -> int:
+    """Return the address of an `MjModel` or `MjData`."""
+    return int(structure._address)  # noqa: SLF001 - what the bindings call it
+
+
+def _invoke(typing: Any, function: Any, model: Any, data: Any) -> Any:
+    """Call void f(model, data), of which each is an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, numbers: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [BYTE_POINTER, BYTE_POINTER])
+        address, *structures = numbers
+        pointers = [builder.inttoptr(each, BYTE_POINTER) for each in structures]
+        builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+def _numbers_at(typing: Any, address: Any) -> Any:
+    """Return a pointer to the float64 numbers at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, numbers: Any) -> Any:
+        return builder.inttoptr(numbers[0], context.get_value_type(NUMBER_POINTER))
+
+    return NUMBER_POINTER(types.int64), generate
+
+
+def _ticket(typing: Any, counter: Any) -> Any:
+    """Return what a counter [1] shows, and add 1, at once for all threads."""
+
+    def generate(context: Any, builder: Any, signature: Any, numbers: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, numbers[0])
+        one = ir.Constant(ir.IntType(64), 1)
+        return builder.atomic_rmw("add", array.data, one, "monotonic")
+
+    return types.int64(counter), generate
+
+
+invoke: Any = intrinsic(_invoke)
+numbers_at: Any = intrinsic(_numbers_at)
+ticket: Any = intrinsic(_ticket)
+
+
+@compiled_exactly
+def show_state(
+    memory: Addresses, sizes: tuple[int, int, int], episode: int, state: Float, place: Float
+) -> None:
+    """Write state [B, F] and place [B] of one episode; arguments as of `step_episodes`."""
+    place[episode] = numbers_at(memory[episode, 2])[0]
+    column = 0
+    for part in range(3):
+        numbers = numbers_at(memory[episode, 3 + part])
+        for index in range(sizes[part]):
+            state[episode, column] = numbers[index]
+            column += 1
+
+
+@compiled_exactly
+def step_episodes(
+    functions: Addresses,
+    model: int,
+    memory: Addresses,
+    sizes: tuple[int, int, int],
+    frame_skip: int,
+    counter: NDArray[np.int64],
+    episodes: NDArray[np.int64],
+    torques: Float,
+    state: Float,
+    place: Float,
+) -> None:
+    """Take one step in episodes, each by the first thread that asks for it.
+
+    Args:
+        functions: [2], addresses of a step and of the contact forces; 0 for the second: no forces.
+        model: address of the `mjModel`.
+        memory: [B, 6], addresses; see `SimulationPool`.
+        sizes: numbers of positions, of velocities and of contact forces in a state.
+        frame_skip: simulator steps of one step.
+        counter: [1], 0 at first; the same array for all threads that share the episodes.
+        episodes: [L], rows of those to be stepped.
+        torques: [B, nu], motors' inputs.
+        state: [B, F], positions, velocities, forces and a zero, written.
+        place: [B], in metres, written.
+    """
+    turn = ticket(counter)
+    while turn < episodes.size:
+        episode = episodes[turn]
+        data, inputs = memory[episode, 0], numbers_at(memory[episode, 1])
+        for motor in range(torques.shape[1]):
+            inputs[motor] = torques[episode, motor]
+        for _ in range(frame_skip):
+            invoke(functions[0], model, data)
+        if functions[1]:
+            invoke(functions[1], model, data)
+        show_state(memory, sizes, episode, state, place)
+        turn = ticket(counter)
