@@ -1,6 +1,7 @@
 """MuJoCo body as a batched task, for one or several agents."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -30,6 +31,9 @@ class MujocoTask:
 
     The metric `distance` is the forward distance of a step, in metres.
     """
+
+    threads: int | None
+    """Threads that take its steps. None: OMP_NUM_THREADS, else one per core."""
 
     def __init__(
         self,
@@ -65,7 +69,7 @@ class MujocoTask:
             raise ConfigError(f"horizon of task {task_id!r}", horizon, "an integer >= 1")
         if threads is not None and (type(threads) is not int or threads < 1):
             raise ConfigError("threads", threads, "an integer >= 1, or None")
-        self.robot, self._threads = robot, threads
+        self.robot, self.threads = robot, threads
         self._layout = layout(robot, split, obs)
         self._body = layout(robot, "whole", obs)
         self._low, self._high = robot.healthy_range()
@@ -87,6 +91,19 @@ class MujocoTask:
         )
         self._pool: SimulationPool | None = None
         self._camera: Camera | None = None
+        self._twins: list[MujocoTask] = []
+        self._twin = partial(
+            MujocoTask,
+            task_id,
+            robot,
+            split=split,
+            summary=summary,
+            source=source,
+            obs=obs,
+            horizon=horizon,
+            symmetries=symmetries,
+            threads=1,
+        )
         self._bonus: Float = np.zeros(0)
         self._forget()
 
@@ -133,7 +150,7 @@ class MujocoTask:
         from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
 
         if self._pool is None:
-            self._pool = SimulationPool(self.robot, usable_threads(self._threads))
+            self._pool = SimulationPool(self.robot, usable_threads(self.threads))
         batch = np.size(seeds)
         self._pool.resize(batch)
         self.seeds = np.zeros(batch, dtype=np.uint64)
@@ -176,12 +193,12 @@ class MujocoTask:
         actions = checked_actions(self._spec, actions, self.seeds.size, self.steps)
         live, before = ~self._done, pool.place.copy()
         torques = self._layout.torques(actions)
-        pool.advance(np.flatnonzero(live).tolist(), torques)
+        pool.advance(np.flatnonzero(live), torques)
         distance, reward = pool.place - before, np.empty(live.size)
         squares = np.zeros((2, live.size))
         np.einsum("bi,bi->b", torques, torques, out=squares[0])
         if robot.contact_cost:
-            forces = np.clip(pool.state[:, self._low.size :], -1.0, 1.0)
+            forces = np.minimum(np.maximum(pool.state[:, self._low.size :], -1.0), 1.0)
             np.einsum("bi,bi->b", forces, forces, out=squares[1])
         numbers = pool.step_s, robot.control_cost, robot.contact_cost, robot.healthy_reward
         broken = settle(
@@ -208,13 +225,25 @@ class MujocoTask:
             self._camera = Camera(pool.model, self.robot.segments)
         return self._camera.picture(pool.data(episode))
 
+    def twins(self) -> "list[MujocoTask]":
+        """Return a task like this one for each of its threads, with one thread each."""
+        from rolecast.envs.mujoco.pool import usable_threads
+
+        threads = usable_threads(self.threads)
+        while len(self._twins) < threads:
+            self._twins.append(self._twin())
+        return self._twins[:threads]
+
     def close(self) -> None:
         """Release the running episodes, and end the threads."""
+        for twin in self._twins:
+            twin.close()
         if self._camera is not None:
             self._camera.close()
         if self._pool is not None:
             self._pool.close()
         self._pool = self._camera = None
+        self._twins = []
         self._forget()
 
     def _forget(self) -> None:

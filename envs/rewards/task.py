@@ -74,6 +74,24 @@ def unwrapped(task: BatchedTask) -> BatchedTask:
     return task.unwrapped if isinstance(task, RewardTask) else task
 
 
+def set_threads(task: BatchedTask, threads: int | None) -> None:
+    """Let a simulator that has threads of its own use so many; None: as many as it likes."""
+    environment: Any = unwrapped(task)
+    if hasattr(environment, "twins"):
+        environment.threads = threads
+
+
+def twins(task: BatchedTask) -> list[BatchedTask]:
+    """Return tasks like this one that threads may step side by side; the task alone if none may."""
+    environment: Any = unwrapped(task)
+    if not hasattr(environment, "twins"):
+        return [task]
+    alike: list[BatchedTask] = environment.twins()
+    if isinstance(task, RewardTask):
+        return [type(task)(twin, task.reward_settings) for twin in alike]
+    return alike
+
+
 def earned_reward(task: BatchedTask, paid: Float, metrics: Mapping[str, Float]) -> Float:
     """Return the reward [B] that a step earned, given what it paid and told.
 

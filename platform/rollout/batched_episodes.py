@@ -4,18 +4,23 @@ A task that can restart episodes refills its lanes: where one episode ends, the 
 that no lane waits for the longest episode.
 """
 
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.types import LANE_COUNT, Float
-from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped
-from rolecast.envs.spec import KnowsPresence
+from rolecast.core.lane_arrays import lane_array
+from rolecast.core.types import LANE_COUNT, Float, Float32
+from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, twins, unwrapped
+from rolecast.envs.spec import BatchedTask, KnowsPresence
 from rolecast.platform.rollout.played import (
     Episodes,
     ObservationSums,
     Played,
+    fill_lanes,
     from_lanes,
     joined,
     over_agents,
@@ -29,50 +34,109 @@ def play_batched(episodes: Episodes, record: int) -> Played:
     """Play episodes, `BATCHED_LANES` at once; arguments as of `play_compiled`.
 
     Where observations are recorded, which ones depends on the episodes that run together: then
-    nothing is refilled.
+    nothing is refilled. Otherwise each of a task's `twins` plays on a thread of its own.
     """
-    if hasattr(episodes.task, "restart") and not record:
-        return _Lanes(episodes).play()
-    keep = record_share(record, episodes.seeds.size, BATCHED_LANES)
-    return joined([_Lanes(part, keep).play() for part in episodes.parts(BATCHED_LANES)])
+    if record or not hasattr(episodes.task, "restart"):
+        keep = record_share(record, episodes.seeds.size, BATCHED_LANES)
+        return joined([_play_once(part, keep) for part in episodes.parts(BATCHED_LANES)])
+    ledger, tasks = _Ledger(episodes), twins(episodes.task)
+    if len(tasks) == 1:
+        _Lanes(ledger, tasks[0], BATCHED_LANES).play()
+        return ledger.played()
+    # Half of the episodes wait at first: who has short ones takes more of them.
+    width = min(BATCHED_LANES, -(-episodes.seeds.size // (2 * len(tasks))))
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        playing = [pool.submit(_Lanes(ledger, task, width).play) for task in tasks]
+        for thread in playing:
+            thread.result()
+    return ledger.played()
+
+
+def _play_once(episodes: Episodes, keep: int) -> Played:
+    """Play episodes that all begin together, and keep observations of some of their steps."""
+    ledger, kept = _Ledger(episodes), _Kept(keep * episodes.seeds.size)
+    _Lanes(ledger, episodes.task, episodes.seeds.size).play(kept)
+    return ledger.played(kept.rows)
+
+
+class _Ledger:
+    """L episodes that wait for a lane, and what those gave that have ended; shared by threads."""
+
+    def __init__(self, episodes: Episodes) -> None:
+        self.asked = episodes
+        length, self._lock = episodes.seeds.size, Lock()
+        self._next = 0
+        self._lengths = np.zeros(length, dtype=np.int64)
+        self._totals: dict[str, Float] = {"": np.zeros(length)}
+        self._summed = np.zeros((length, 3, episodes.task.spec.observation_size))
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        """Return the next episodes, so many or those that are left."""
+        with self._lock:
+            taken = np.arange(self._next, min(self._next + count, self._lengths.size))
+            self._next += len(taken)
+        return taken
+
+    def enter(
+        self, episodes: NDArray[np.int64], lengths: NDArray[np.int64], totals: Mapping[str, Float]
+    ) -> None:
+        """Write lengths, and the sums of rewards (named "") and metrics, of some episodes."""
+        with self._lock:
+            self._lengths[episodes] = lengths
+            for name, total in totals.items():
+                if name not in self._totals:
+                    self._totals[name] = np.zeros(self._lengths.size)
+                self._totals[name][episodes] = total
+
+    def enter_sums(self, episodes: NDArray[np.int64], summed: Float) -> None:
+        """Write sums [K, 3, do] of the observations of some episodes."""
+        self._summed[episodes] = summed
+
+    def played(self, rows: list[Float] | None = None) -> Played:
+        """Return what all episodes gave, with the observations that were kept."""
+        observed = self._totals.pop("")
+        rewarded = isinstance(self.asked.task, RewardTask)
+        returns = self._totals.pop(RAW_REWARD) if rewarded else observed
+        summary = None if self.asked.summed is None else self._summed
+        return Played(returns, observed, self._lengths, self._totals, rows or [], summary)
 
 
 class _Lanes:
-    """L episodes in B lanes; a lane takes the next episode when its own has ended."""
+    """B lanes of one thread; a lane takes the next episode when its own has ended."""
 
-    def __init__(self, episodes: Episodes, keep: int = 0) -> None:
-        self._task, self._weights = episodes.task, episodes.weights
-        self._candidate, self._seeds, self._keep = episodes.candidate, episodes.seeds, keep
-        length, spec = self._seeds.size, self._task.spec
-        self._width = min(length, BATCHED_LANES)
+    def __init__(self, ledger: _Ledger, task: BatchedTask, width: int) -> None:
+        self._ledger, self._task, asked = ledger, task, ledger.asked
+        self._episode = ledger.take(width)
+        self._width = self._episode.size
+        self._seeds, self._weights, self._candidate = asked.seeds, asked.weights, asked.candidate
         self._blocks = -(-self._width // LANE_COUNT)
-        self._episode = np.arange(self._width)
-        self._next = self._width
-        self._actor = episodes.policy.lanes()
-        self._lane_weights = to_lanes(self._weights, self._blocks, self._candidate[: self._width])
-        shape = (self._width, spec.agents, spec.observation_size)
-        self._sums = None if episodes.summed is None else ObservationSums(shape, episodes.summed)
-        self._lengths = np.zeros(length, dtype=np.int64)
-        self._totals: dict[str, Float] = {"": np.zeros(length)}
+        self._actor = asked.policy.lanes()
+        self._sums: ObservationSums | None = None
+        if asked.summed is not None:
+            spec = task.spec
+            shape = (self._width, spec.agents, spec.observation_size)
+            self._sums = ObservationSums(shape, asked.summed)
         self._counts = np.zeros(self._width, dtype=np.int64)
-        self._summed = np.zeros((length, 3, spec.observation_size))
 
-    def play(self) -> Played:
-        """Play all episodes to their ends."""
+    def play(self, kept: "_Kept | None" = None) -> None:
+        """Play until all lanes have ended and no episode waits."""
         task, width = self._task, self._width
-        observations = task.reset(self._seeds[:width])
+        if not width:
+            return
+        spec = task.spec
+        lane_weights = to_lanes(self._weights, self._blocks, self._candidate[self._episode])
+        seen = lane_array(self._blocks, spec.agents, spec.observation_size)
+        actions = lane_array(self._blocks, spec.agents, spec.action_size)
+        observations = task.reset(self._seeds[self._episode])
         live = np.ones(width, dtype=bool)
         steps, totals = np.zeros(width, dtype=np.int64), {"": np.zeros(width)}
-        spec = task.spec
-        actions = np.empty(
-            (self._blocks, spec.agents, spec.action_size, LANE_COUNT), dtype=np.float32
-        )
-        kept = _Kept(self._keep * width)
         while live.any():
-            kept.add(observations, live)
+            if kept is not None:
+                kept.add(observations, live)
             if self._sums is not None:
                 self._count(self._sums, observations, live)
-            self._actor.act(self._lane_weights, to_lanes(observations, self._blocks), actions)
+            fill_lanes(observations, seen)
+            self._actor.act(lane_weights, seen, actions)
             steps += live
             observations, reward, done, metrics = task.step(from_lanes(actions, width))
             with np.errstate(over="ignore"):  # what is not finite is refused by its candidate
@@ -83,15 +147,10 @@ class _Lanes:
             if len(ended):
                 self._finish(ended, steps, totals)
                 live[ended] = False
-                begun = self._refill(ended, live)
+                begun = self._refill(ended, live, lane_weights)
                 if len(begun):
-                    rows: Any = self._task
+                    rows: Any = task
                     observations = rows.restart(begun, self._seeds[self._episode[begun]])
-        observed = self._totals.pop("")
-        summary = None if self._sums is None else self._summed
-        rewarded = isinstance(self._task, RewardTask)
-        returns = self._totals.pop(RAW_REWARD) if rewarded else observed
-        return Played(returns, observed, self._lengths, self._totals, kept.rows, summary)
 
     def _count(self, sums: ObservationSums, observations: Float, live: NDArray[np.bool_]) -> None:
         """Add the observations of live episodes to their sums; not the zeros of absent agents."""
@@ -105,27 +164,29 @@ class _Lanes:
     def _finish(
         self, ended: NDArray[np.int64], steps: NDArray[np.int64], totals: dict[str, Float]
     ) -> None:
-        """Keep what the episodes of some lanes gave, and clear those lanes."""
+        """Enter what the episodes of some lanes gave, and clear those lanes."""
         episodes = self._episode[ended]
-        self._lengths[episodes], steps[ended] = steps[ended], 0
-        for name, total in totals.items():
-            if name not in self._totals:
-                self._totals[name] = np.zeros(self._seeds.size)
-            self._totals[name][episodes], total[ended] = total[ended], 0.0
+        gave = {name: total[ended] for name, total in totals.items()}
+        self._ledger.enter(episodes, steps[ended], gave)
+        steps[ended] = 0
+        for total in totals.values():
+            total[ended] = 0.0
         if self._sums is not None:
             sums = self._sums.totals
-            self._summed[episodes] = over_agents(sums[:, ended], self._counts[ended])
+            summed = over_agents(sums[:, ended], self._counts[ended])
+            self._ledger.enter_sums(episodes, summed)
             sums[:, ended], self._counts[ended] = 0.0, 0
 
-    def _refill(self, ended: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _refill(
+        self, ended: NDArray[np.int64], live: NDArray[np.bool_], lane_weights: Float32
+    ) -> NDArray[np.int64]:
         """Give lanes their next episodes, while there are any; return the lanes that begin."""
-        begun = ended[: self._seeds.size - self._next]
-        self._episode[begun] = np.arange(self._next, self._next + len(begun))
-        self._next += len(begun)
-        live[begun] = True
-        for lane in begun.tolist():
-            row = self._weights[self._candidate[self._episode[lane]]]
-            self._lane_weights[lane // LANE_COUNT, :, lane % LANE_COUNT] = row
+        episodes = self._ledger.take(len(ended))
+        begun = ended[: len(episodes)]
+        self._episode[begun], live[begun] = episodes, True
+        for lane, episode in zip(begun.tolist(), episodes.tolist(), strict=True):
+            row = self._weights[self._candidate[episode]]
+            lane_weights[lane // LANE_COUNT, :, lane % LANE_COUNT] = row
         return begun
 
 

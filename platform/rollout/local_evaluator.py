@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from rolecast.core.patience import Patience
-from rolecast.envs.rewards.task import set_patience
+from rolecast.core.threads import available_cores
+from rolecast.envs.rewards.task import set_patience, set_threads
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk, label_of
 from rolecast.policies.protocol import Policy
@@ -20,7 +21,7 @@ class LocalEvaluator:
         self,
         task: BatchedTask,
         policy: Policy,
-        threads: int = 1,
+        threads: int | None = 1,
         *,
         patience: Patience | None = None,
     ) -> None:
@@ -29,11 +30,14 @@ class LocalEvaluator:
         Args:
             task: closed by the caller.
             policy: of its sizes.
-            threads: for a compiled task. Its kernels release Python's lock, and its episodes keep
-                their state in each call. Any other task takes one; a MuJoCo robot has its own.
+            threads: for a compiled task, whose kernels release Python's lock and whose episodes
+                keep their state in each call, and for a simulator with threads of its own, which
+                share each chunk. None: one per core. Any other task takes one.
             patience: with the steps of a user's environment; None: these may last for ever.
         """
-        self.workers = threads if hasattr(task, "lanes") else 1
+        compiled = hasattr(task, "lanes")
+        self.workers = (available_cores() if threads is None else threads) if compiled else 1
+        set_threads(task, threads)
         self._task, self._policy, self._patience = task, policy, patience
         set_patience(task, patience)
         self._busy_s = 0.0

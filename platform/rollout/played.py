@@ -153,12 +153,17 @@ def to_lanes(rows: Float, blocks: int, held: NDArray[np.int64] | None = None) ->
     Lane l holds row held[l], or row l by default; lanes past the last one repeat it.
     """
     lanes = lane_array(blocks, *rows.shape[1:])
-    flat, spread = rows.reshape(len(rows), -1), lanes.reshape(blocks, -1, LANE_COUNT)
     if held is None:
-        spread_rows(flat, spread)
+        fill_lanes(rows, lanes)
     else:
+        flat, spread = rows.reshape(len(rows), -1), lanes.reshape(blocks, -1, LANE_COUNT)
         gather_lanes(flat.astype(np.float32), in_blocks(held, blocks), spread)
     return lanes
+
+
+def fill_lanes(rows: Float, lanes: Float32) -> None:
+    """Write row l of rows [L, ...] to lane l of lanes [K, ..., W]; others repeat the last."""
+    spread_rows(rows.reshape(len(rows), -1), lanes.reshape(len(lanes), -1, LANE_COUNT))
 
 
 def in_blocks(rows: NDArray[np.int64], blocks: int) -> NDArray[np.int64]:

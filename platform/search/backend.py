@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
+from rolecast.envs.rewards.task import twins
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
@@ -87,9 +88,8 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
         RequestError: the cluster cannot be reached.
     """
     config = plan.config
-    threads = (config.threads or available_cores()) if plan.compiled else 1
     patience = config.patience(note)
-    here = LocalEvaluator(plan.task, plan.policy, threads, patience=patience)
+    here = LocalEvaluator(plan.task, plan.policy, config.threads, patience=patience)
     if config.workers == 0:
         return LocalBackend(here)
     alone = config.workers is None and config.address is None and not _in_a_cluster()
@@ -110,15 +110,15 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
 class AutomaticBackend(LocalBackend):
     """This process, and Ray workers for the episodes once these have taken some time.
 
-    A compiled task stays on threads: on one machine, workers would share the same cores. The
-    optimiser stays here. Whoever computes, the history is the same.
+    A compiled task or a robot stays on threads: on one machine, workers would share the same cores.
+    The optimiser stays here. Whoever computes, the history is the same.
     """
 
     def __init__(self, plan: Plan, evaluator: Evaluator, note: Callable[[str], None]) -> None:
         super().__init__(evaluator)
         self._backend: Backend | None = None
-        if plan.compiled:
-            threads = evaluator.workers
+        threads = evaluator.workers if plan.compiled else len(twins(plan.task))
+        if plan.compiled or threads > 1:
             note(f"episodes run on {threads} threads of this process; Ray would not be faster here")
         elif available_cores() > 1:
             self.evaluator = _Growing(evaluator, self._start_workers)

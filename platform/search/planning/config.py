@@ -117,7 +117,8 @@ class SearchConfig:
     with workers of this machine where they pay; one per CPU in a cluster that is named."""
 
     threads: int | None = None
-    """Threads of this process for episodes of a compiled task. Default: one per core."""
+    """Threads of this process for episodes of a compiled task or a MuJoCo robot. Default: one per
+    core."""
 
     out: str | None = None
     """Folder of the run, which must not exist. Default: a new one under runs/."""

@@ -1,13 +1,17 @@
 """Lanes that are refilled: every episode is what it is alone."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rolecast.core.errors import RunError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.rollout import batched_episodes
 from rolecast.platform.rollout.rollout import Rollout, rollout
@@ -15,13 +19,25 @@ from rolecast.platform.rollout.sizes import BATCHED_LANES
 from rolecast.policies.registry import make_policy
 
 
-def played(task_id: str, seeds: Seeds, count: int, summed: float | None = None) -> Rollout:
-    task = make_task(task_id)
+def played(
+    task_id: str, seeds: Seeds, count: int, summed: float | None = None, **options: int
+) -> Rollout:
+    task = make_task(task_id, **options)
     policy = make_policy("mlp", task)
     weights = policy.space.weights(np.random.default_rng(1).random((count, policy.space.size)))
     result = rollout(task, policy, weights, seeds, summed=summed)
     task.close()
     return result
+
+
+def are_equal(one: Rollout, other: Rollout) -> None:
+    np.testing.assert_array_equal(one.returns, other.returns)
+    np.testing.assert_array_equal(one.observed_returns, other.observed_returns)
+    np.testing.assert_array_equal(one.lengths, other.lengths)
+    np.testing.assert_array_equal(one.sums, other.sums)
+    assert one.metrics.keys() == other.metrics.keys()
+    for name, values in one.metrics.items():
+        np.testing.assert_array_equal(values, other.metrics[name])
 
 
 @pytest.mark.parametrize("task_id", ["hopper", "hopper?delay=5&survival=0", "gym:CartPole-v1"])
@@ -32,14 +48,41 @@ def test_a_refilled_lane_earns_what_an_episode_earns_alone(
     together = played(task_id, seeds, 5, summed=5.0)
     assert len(set(together.lengths.ravel().tolist())) > 5
     monkeypatch.setattr(batched_episodes, "BATCHED_LANES", 1)
-    alone = played(task_id, seeds, 5, summed=5.0)
-    np.testing.assert_array_equal(together.returns, alone.returns)
-    np.testing.assert_array_equal(together.observed_returns, alone.observed_returns)
-    np.testing.assert_array_equal(together.lengths, alone.lengths)
-    np.testing.assert_array_equal(together.sums, alone.sums)
-    assert together.metrics.keys() == alone.metrics.keys()
-    for name, values in together.metrics.items():
-        np.testing.assert_array_equal(values, alone.metrics[name])
+    are_equal(together, played(task_id, seeds, 5, summed=5.0))
+
+
+@pytest.mark.parametrize("task_id", ["ant", "hopper?delay=5&survival=0", "ma_hopper_3x1"])
+def test_threads_that_share_episodes_earn_what_one_earns(task_id: str) -> None:
+    seeds = np.arange(9, dtype=np.uint64)
+    alone = played(task_id, seeds, 5, summed=5.0, threads=1)
+    are_equal(played(task_id, seeds, 5, summed=5.0, threads=3), alone)
+    few = played(task_id, seeds[:1], 2, summed=5.0, threads=3)
+    np.testing.assert_array_equal(few.returns, alone.returns[:2, :1])
+
+
+def test_each_thread_plays_some_of_the_episodes_and_an_error_on_one_is_raised() -> None:
+    task = make_task("hopper?delay=5", threads=2)
+    policy = make_policy("mlp", task)
+    weights = policy.space.weights(np.random.default_rng(1).random((8, policy.space.size)))
+    twins = unwrapped(task).twins()  # type: ignore[attr-defined]  # a robot has them
+    meeting = threading.Barrier(2, timeout=20.0)
+
+    def met(begin: Callable[[Seeds], Float], seeds: Seeds) -> Float:
+        meeting.wait()
+        return begin(seeds)
+
+    for twin in twins:
+        twin.reset = partial(met, twin.reset)
+    rollout(task, policy, weights, np.arange(2, dtype=np.uint64))
+    assert not meeting.broken
+
+    def broken(actions: object) -> None:
+        raise RunError("the robot is out")
+
+    twins[1].step = broken
+    with pytest.raises(RunError, match="the robot is out"):
+        rollout(task, policy, weights, np.arange(2, dtype=np.uint64))
+    task.close()
 
 
 def test_lanes_are_refilled_while_others_play_on() -> None:

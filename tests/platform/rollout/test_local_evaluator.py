@@ -5,6 +5,7 @@ import pytest
 
 from rolecast.core.errors import RunError
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import twins
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, cut, join
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.policies.registry import make_policy
@@ -52,6 +53,14 @@ def test_two_threads_play_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_task_that_is_not_compiled_takes_one_thread() -> None:
     task = make_task("gym:CartPole-v1")
     assert LocalEvaluator(task, make_policy("mlp", task), 4).workers == 1
+
+
+@pytest.mark.parametrize(("threads", "used"), [(3, 3), (1, 1)])
+def test_a_robot_uses_as_many_threads_as_it_is_told(threads: int, used: int) -> None:
+    task = make_task("hopper?sparse=5")
+    assert LocalEvaluator(task, make_policy("mlp", task), threads).workers == 1
+    assert len(twins(task)) == used
+    task.close()
 
 
 def test_an_error_on_a_thread_names_its_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,12 +39,13 @@ def pendulum() -> Any:
     return gymnasium.make("Pendulum-v1", max_episode_steps=20)
 
 
-def test_a_compiled_task_stays_on_threads_and_says_why() -> None:
+@pytest.mark.parametrize(("task", "chunks"), [("pred_prey_3", 3), ("hopper", 1)])
+def test_a_compiled_task_and_a_robot_stay_on_threads_and_say_why(task: str, chunks: int) -> None:
     notes: list[str] = []
-    plan = make_plan(SearchConfig(task="pred_prey_3", threads=3))
+    plan = make_plan(SearchConfig(task=task, policy="mlp", threads=3))
     made = backend_for(plan, notes.append)
     assert isinstance(made, AutomaticBackend)
-    assert (made.evaluator.workers, made.workers) == (3, 0)
+    assert (made.evaluator.workers, made.workers) == (chunks, 0)
     assert notes == ["episodes run on 3 threads of this process; Ray would not be faster here"]
     made.close()
 
