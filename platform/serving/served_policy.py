@@ -104,7 +104,8 @@ class ServedPolicy:
             raise RequestError(
                 f"observations are no array of numbers; expected {expected}"
             ) from error
-        if observations.dtype.kind not in "iuf":
+        truths = b"true" in body or b"false" in body  # beside numbers, NumPy makes them 1 and 0
+        if truths or observations.dtype.kind not in "iuf":
             raise RequestError(f"observations are no array of numbers; expected {expected}")
         if (
             observations.ndim not in {2, 3}

@@ -105,6 +105,8 @@ def test_the_service_tells_of_itself(port: int, folder: Path) -> None:
     assert 'rolecast_serve_requests_total{status="422"}' in metrics
     assert ask(port, "GET", "/nothing")[0] == 404
     assert ask(port, "GET", "/act")[0] == 405
+    assert ask(port, "HEAD", "/act")[0] == 405
+    assert ask(port, "HEAD", "/health") == (200, "")
 
 
 def test_a_new_policy_is_taken_under_load_without_a_lost_request(port: int, folder: Path) -> None:

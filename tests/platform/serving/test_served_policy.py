@@ -49,6 +49,7 @@ def test_one_set_and_a_batch_are_acted_on_as_by_the_policy(
         (json.dumps({"observations": [[-(10**39)] * 16] * 3}), "observations are no array"),
         (json.dumps({"observations": [["0.5"] * 16] * 3}), "observations are no array"),
         (json.dumps({"observations": [[True] * 16] * 3}), "observations are no array"),
+        (json.dumps({"observations": [[0.5] * 15 + [True]] * 3}), "observations are no array"),
         (
             json.dumps({"observations": [[[0] * 16] * 3] * (MOST_OBSERVATION_SETS + 1)}),
             "are a batch of 4097; expected at most 4096",
