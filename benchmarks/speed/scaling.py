@@ -1,10 +1,10 @@
 """Speed of searches by workers, the cost of a driver by workers, and the error of the forecast.
 
-Six parts. Start: how soon a search begins. Searches: whole ones, in turn; see searches.py. Driver:
-the real evaluator deals chunks to W stand-ins that do no work, held by a few processes, as this
-machine has no memory for 1,000. Forecast: `rolecast plan` beside what the searches took. Unequal:
-asynchronous searches beside synchronous ones, where time is simulated. Batches: what larger batches
-earn. Where there is a GPU and it is asked for: episodes played on it.
+Seven parts. Start: how soon a search begins. Searches, and those of robots: whole ones, in turn;
+see searches.py. Driver: the real evaluator deals chunks to W stand-ins that do no work, held by a
+few processes, as this machine has no memory for 1,000. Forecast: `rolecast plan` beside what the
+searches took. Unequal: asynchronous searches beside synchronous ones, where time is simulated.
+Batches: what larger batches earn. Where there is a GPU and it is asked for: episodes played on it.
 """
 
 import os
@@ -24,6 +24,7 @@ from rolecast.benchmarks.speed import (
     start,
 )
 from rolecast.benchmarks.speed.searches import (
+    ROBOT_ROWS,
     SEARCH_ROWS,
     SEARCH_SEED,
     SearchRow,
@@ -34,7 +35,9 @@ from rolecast.core.errors import require_known
 from rolecast.core.files import write_json
 from rolecast.core.threads import available_cores
 
-SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal", "batches")
+SCALING_PARTS: Final = (
+    *("start", "searches", "robots", "driver", "forecast", "unequal", "batches"),
+)
 """Parts of the result."""
 
 CUDA_PART: Final = "cuda_rollouts"
@@ -72,14 +75,16 @@ def measure_all(
         cuda_rollouts.require_numba_cuda()
     measured: Mapping[str, Callable[[], Any]] = {
         "start": lambda: start.measure_start(1 if quick else start.START_RUNS, note),
-        "searches": lambda: searches.measure_searches(quick=quick, note=note),
+        "searches": lambda: searches.measure_searches(SEARCH_ROWS, quick=quick, note=note),
+        "robots": lambda: searches.measure_searches(ROBOT_ROWS, quick=quick, note=note),
         "driver": lambda: driver.measure_driver(
             driver.DRIVER_WORKERS[:2] if quick else driver.DRIVER_WORKERS,
             200 if quick else driver.DRIVER_CHUNKS,
             note,
         ),
         "forecast": lambda: [
-            _forecast(row, row.quick if quick else row.options, note) for row in SEARCH_ROWS
+            _forecast(row, row.quick if quick else row.options, note)
+            for row in (*SEARCH_ROWS, *ROBOT_ROWS)
         ],
         "unequal": lambda: asynchronous.compare_modes(quick=quick, note=note),
         "batches": lambda: batches.compare_batches(_searched, quick=quick, note=note),
@@ -137,8 +142,8 @@ def markdown(found: Mapping[str, Any]) -> str:
     ]
     if "start" in found:
         lines += start.markdown(found["start"])
-    if "searches" in found:
-        lines += searches.markdown(found["searches"])
+    if whole := [*found.get("searches", []), *found.get("robots", [])]:
+        lines += searches.markdown(whole)
     if "driver" in found:
         lines += driver.markdown(found["driver"])
     if "forecast" in found:
