@@ -75,7 +75,7 @@ def game_page(trained: LoadedPolicy, task: BatchedTask, world: World) -> Game:
         scene=world.scene,
         given={"wasm": in_letters(compiled), **_vectors(trained), "seeds": _halves(seeds)},
         episodes=PLAYED_EPISODES,
-        python=f"{mean:.1f} ± {stderr:.1f}",
+        python=f"{mean:.2f} ± {stderr:.2f}",
         vectors=CHECKED_VECTORS,
         promise=certificate_sentence(trained.certificate),
     )

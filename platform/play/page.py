@@ -60,7 +60,7 @@ def write_page(folder: str | Path, out: str | Path | None = None, *, trust: bool
         text = game.text
         description = (
             f"{PLAYED_EPISODES} held-out episodes of {trained.task_id}, return "
-            f"{game.return_mean:.1f} ± {game.return_stderr:.1f} in Python"
+            f"{game.return_mean:.2f} ± {game.return_stderr:.2f} in Python"
         )
     else:
         rendering = render(folder, Shot(), trust=trust)

@@ -73,11 +73,16 @@ class Browser:
         }})"""
         assert self.value(poll), f"not within ten seconds: {condition}"
 
-    def mouse(self, kind: str, x: float, y: float) -> None:
+    def mouse(self, kind: str, x: float, y: float, button: str = "left") -> None:
         """Move, press or release the mouse at a place of the page."""
-        self.call(
-            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1
-        )
+        held = {"left": 1, "right": 2}[button]
+        told = {"x": x, "y": y, "button": button, "buttons": held, "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type=kind, **told)
+
+    def touch(self, kind: str, *fingers: tuple[float, float]) -> None:
+        """Put fingers at places of the page, move them, or lift or lose them all."""
+        points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(fingers)]
+        self.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
 
     def close(self) -> None:
         """End it."""
