@@ -28,7 +28,8 @@ def play(
 ) -> None:
     """Write one HTML file in which a found team plays, and a person can steer or push.
 
-    Predator-prey and drone delivery are played as they are; of other tasks an episode is shown.
+    Predator-prey and drone delivery are played as they are; of other tasks, and of policies that
+    cannot be exported, an episode is shown.
 
     Example: rolecast play runs/hunt --out hunt.html
     """
@@ -42,5 +43,7 @@ def play(
         print_json({"out": str(page.path), "description": page.description, **told})
     else:
         say(f"{page.description}\nopen {in_shell(page.path)}")
+        if out is None and (folder / "report.html").is_file():
+            say(f"rolecast report {in_shell(folder)} links it in the report")
     if open_it:
         webbrowser.open(page.path.absolute().as_uri())

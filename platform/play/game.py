@@ -21,7 +21,7 @@ from rolecast.platform.play.worlds import World
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy
-from rolecast.policies.certificate import certificate_sentence
+from rolecast.policies.certificate import certificate_sentence, weights_digest
 from rolecast.policies.export.c99 import code_files
 from rolecast.policies.export.reference import reference
 from rolecast.policies.export.vectors import drawn_observations
@@ -68,6 +68,7 @@ def game_page(trained: LoadedPolicy, task: BatchedTask, world: World) -> Game:
     policy, summary = trained.policy, trained.task.summary
     text = document(
         "play.html",
+        policy=weights_digest(trained.weights),
         title=f"{trained.task_id}: {policy.name}",
         lead=f"{policy.space.size} parameters, found by rolecast. {summary}.",
         hint="Drag who moves to push it elsewhere. Who is steered follows the pointer, or the "

@@ -20,12 +20,17 @@ from rolecast.envs.trust import make_stored_task
 from rolecast.platform.reports.curves import Curve
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.policies.artefact import load_policy
+from rolecast.policies.certificate import weights_digest
 from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 
 PLAY_FILE: Final = "play.html"
 """Page of `rolecast play` beside a run; its report links it."""
+
+MOST_HEAD_LETTERS: Final = 2000
+"""Letters of that page in which it names its policy."""
 
 Scalars = Mapping[str, Sequence[tuple[float, float]]]
 """Name to environment steps and values, in order."""
@@ -93,6 +98,15 @@ class Run:
     def _random_play_steps(self) -> int:
         """Env steps in which symmetries were looked for before the first evaluation."""
         return int(self.record["search"].get("random_play_steps", 0))
+
+    @property
+    def playable(self) -> bool:
+        """Whether a page of `rolecast play` beside the run is of the policy that the run has."""
+        page, policy = self.folder.path / PLAY_FILE, self.folder.policy_folder
+        if not (page.is_file() and policy.is_dir()):
+            return False
+        with page.open(encoding="utf-8", errors="replace") as text:
+            return weights_digest(load_policy(policy).weights) in text.read(MOST_HEAD_LETTERS)
 
     @property
     def incumbent(self) -> Float:

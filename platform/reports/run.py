@@ -298,8 +298,7 @@ def _films(run: Run, task: BatchedTask) -> list[Markup]:
         return [section("An episode", paragraph(f"Not shown: {reason}."))]
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")
     told = paragraph(f"Held-out episode, {rendering.caption}.")
-    played = run.folder.path / PLAY_FILE
-    game = (links([("Play with it in this browser", PLAY_FILE)]),) if played.is_file() else ()
+    game = (links([("Play with it in this browser", PLAY_FILE)]),) if run.playable else ()
     shown = section("An episode", picture, told, *game)
     return [shown, *([section("Earlier incumbents", films)] if earlier else [])]
 

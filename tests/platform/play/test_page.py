@@ -10,9 +10,12 @@ import pytest
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
+from rolecast.platform.cli.app import main
 from rolecast.platform.deployment.wasm import WASM_COMPILERS
 from rolecast.platform.play.page import write_page
-from rolecast.policies.artefact import save_policy
+from rolecast.platform.reports.folder import Run
+from rolecast.policies.artefact import load_policy, save_policy
+from rolecast.policies.certificate import weights_digest
 from rolecast.policies.registry import make_policy
 
 needs_compiler = pytest.mark.skipif(
@@ -51,6 +54,8 @@ def test_the_page_plays_as_python_does(small_run: Path, tmp_path: Path, browser:
     page = write_page(small_run, tmp_path / "hunt.html")
     game = page.game
     assert game is not None
+    digest = weights_digest(load_policy(small_run / "policy").weights)
+    assert f'<meta name="policy" content="{digest}">' in game.text
     browser.open(page.path)
     browser.wait_for("byId('here').textContent !== '-'")
     assert browser.value("byId('vectors').textContent") == "all equal bit by bit"
@@ -189,6 +194,22 @@ def test_another_task_shows_a_recorded_episode(tmp_path: Path, browser: Any) -> 
     browser.value("byId('place').value = 7; byId('place').oninput()")
     assert browser.value("byId('moment').textContent").startswith("frame 8 of ")
     assert not browser.value("running")
+
+
+def test_a_policy_without_an_exporter_shows_a_recorded_episode(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    rolecast.search(
+        "pred_prey_3", policy="constant", evaluations=12, workers=0, test_episodes=2, out=str(out)
+    )
+    (out / "report.html").touch()
+    assert main(["play", str(out)]) == 0
+    assert "policy &#39;constant&#39; has no exporter" in (out / "play.html").read_text()
+    assert f"rolecast report {out} links it" in capsys.readouterr().out
+    assert Run.read(out).playable
+    with pytest.raises(RequestError, match=r"no run.*has no exporter.*the folder of the run"):
+        write_page(out / "policy", tmp_path / "policy.html")
 
 
 def test_another_ending_than_html_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.run import write_measured_report, write_report
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.history import Kind
+from rolecast.policies.artefact import load_policy
+from rolecast.policies.certificate import weights_digest
 
 FILES = (
     "run.json",
@@ -50,10 +52,20 @@ def test_a_report_shows_the_incumbents_of_begin_and_middle_too(run_copy: Path) -
     assert len(set(films)) == 1 + 3, "what roles do, and three episodes"
 
 
-def test_a_report_links_the_page_to_play_with_where_there_is_one(run_copy: Path) -> None:
+def test_a_report_links_the_page_to_play_with_where_there_is_one(
+    run_copy: Path, small_run: Path
+) -> None:
     assert "play.html" not in write_report(run_copy).read_text()
-    (run_copy / "play.html").write_text("a page")
+    shutil.copytree(small_run / "policy", run_copy / "policy")
+    digest = weights_digest(load_policy(run_copy / "policy").weights)
+    (run_copy / "play.html").write_text(f'<meta name="policy" content="{digest}">')
     assert '<a href="play.html">' in write_report(run_copy).read_text()
+
+
+def test_a_report_links_no_page_of_an_older_policy(run_copy: Path, small_run: Path) -> None:
+    shutil.copytree(small_run / "policy", run_copy / "policy")
+    (run_copy / "play.html").write_text('<meta name="policy" content="of another">')
+    assert "play.html" not in write_report(run_copy).read_text()
 
 
 def test_a_report_tells_result_yardsticks_and_settings(run_copy: Path) -> None:
