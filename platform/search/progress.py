@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from sys import float_info
 from typing import IO, Any, Final
 
 from rich.progress_bar import ProgressBar
@@ -83,10 +84,25 @@ def read_progress(path: Path) -> dict[str, Any]:
         RequestError: the file is damaged, or another release wrote it.
     """
     status: dict[str, Any] = read_json(path)
-    known = {each.name for each in fields(ProgressSnapshot)} | {"time"}
-    if set(status) != known or not isinstance(status["time"], int | float):
+    kinds = {**{each.name: each.type for each in fields(ProgressSnapshot)}, "time": float}
+    if set(status) != set(kinds):
         raise RequestError(f"{path} is damaged: its fields are not those of a search")
+    for name, kind in kinds.items():
+        if not _fits(status[name], kind):
+            expected = "numbers by machine" if name == "workers" else "a finite number"
+            raise RequestError(
+                f"{path} is damaged: {name} is {status[name]!r}; expected {expected}"
+            )
     return status
+
+
+def _fits(value: object, kind: object) -> bool:
+    """Return whether a value of JSON is what a field of a snapshot holds."""
+    if kind == Mapping[str, int]:
+        return isinstance(value, dict) and all(_fits(each, int) for each in value.values())
+    if value is None or isinstance(value, bool):
+        return value is None and kind == float | None
+    return isinstance(value, int | float) and abs(value) <= float_info.max
 
 
 def plain_lines(

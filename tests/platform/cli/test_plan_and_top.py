@@ -102,6 +102,29 @@ def test_top_of_no_search_is_one_sentence(
     assert "expected the folder of a search" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("env_steps_per_s", None),
+        ("evaluations", "12"),
+        ("spent", [0.5]),
+        ("workers", 4),
+        ("workers", {"node": None}),
+        ("time", True),
+    ],
+)
+def test_top_of_a_status_with_a_wrong_value_is_one_sentence(
+    small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, value: object
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(small_run, folder)
+    status = json.loads((folder / "status.json").read_text())
+    (folder / "status.json").write_text(json.dumps({**status, name: value}))
+    assert main(["top", str(folder)]) == 2
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert f"status.json is damaged: {name} is {value!r}; expected" in said
+
+
 def test_progress_as_json_is_one_object_a_line(tmp_path: Path, rolecast_command: Command) -> None:
     words = ("--policy", "mlp", "--optimizer", "random", "--evaluations", "12", "--episodes", "2")
     out = ("--batch-size", "4", "--workers", "0", "--out", str(tmp_path / "run"), "--log-json")
