@@ -28,7 +28,7 @@ def watch(
     """
     if not 0.0 < every < 1e6:
         raise ConfigError("--every", every, "seconds above 0")
-    from rolecast.platform.reports.watch import watch_pages
+    from rolecast.platform.reports.watch import leave_page, watch_pages
     from rolecast.platform.search.records.run_folder import RunFolder
 
     try:
@@ -36,6 +36,7 @@ def watch(
             if number == 0:
                 say(f"open {in_shell(page)}")
     except KeyboardInterrupt:
+        leave_page(folder, trust=trust)
         return
     finished = RunFolder.open(folder).read_summary() is not None
     ended = "the search has finished" if finished else "no search runs any more"

@@ -53,11 +53,28 @@ def watch_pages(
             sleep(max(every_s, taken / LARGEST_SHARE))
 
 
+def leave_page(folder: Path, *, trust: bool = False) -> None:
+    """Write the page of a search that is watched no more: no browser reads it again.
+
+    Args:
+        folder: of the run; without a page or an evaluation nothing is written.
+        trust: as of `watch_pages`.
+    Raises:
+        RequestError: no run is there, or its task is not trusted.
+    """
+    run = RunFolder.open(folder)
+    target = run.path / WATCH_FILE
+    if is_file(target) and run.read_batches(candidates=False):
+        said = f"{_standing(run)} Nobody has watched since." if is_locked(run.path) else None
+        write_report(folder, trust=trust, live=Live(target=target, said=said))
+
+
 def _standing(run: RunFolder) -> str:
-    """Say how far a running search is."""
+    """Say when a search was running, in local time, and how far it was."""
+    begun = time.strftime("Running at %H:%M:%S on %Y-%m-%d")
     if not is_file(run.status_file):
-        return "Running."
+        return f"{begun}."
     status = read_progress(run.status_file)
     left = status["time_left_s"]
     ends = "" if left is None else f", {clock_time(left)} left"
-    return f"Running: {status['spent']:.0%} of the budget is spent{ends}."
+    return f"{begun}: {status['spent']:.0%} of the budget is spent{ends}."

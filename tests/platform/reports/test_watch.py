@@ -32,7 +32,7 @@ def test_a_page_reloads_itself_until_the_search_ends(running: RunFolder) -> None
     pages = watch_pages(running.path, every_s=2.5, sleep=waited.append)
     text = next(pages).read_text()
     assert RELOAD.findall(text) == ["3"]
-    assert "of the budget is spent" in text
+    assert re.search(r"Running at \d\d:\d\d:\d\d on .*of the budget is spent", text)
     assert "Learning curve" in text
     assert "<h2>An episode</h2>" not in text
     next(pages)
@@ -43,6 +43,22 @@ def test_a_page_reloads_itself_until_the_search_ends(running: RunFolder) -> None
     assert last == running.path / "watch.html"
     assert not RELOAD.search(last.read_text())
     assert not (running.path / "report.html").exists()
+
+
+def test_a_page_that_is_watched_no_more_reloads_no_more(
+    running: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any, **options: Any) -> Iterator[Path]:
+        page = next(watch_pages(*given, **options))
+        assert RELOAD.search(page.read_text())
+        yield page
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rolecast.platform.reports.watch.watch_pages", interrupted)
+    assert main(["watch", str(running.path)]) == 0
+    text = (running.path / "watch.html").read_text()
+    assert not RELOAD.search(text)
+    assert "Nobody has watched since." in text
 
 
 def test_a_page_reads_as_one_who_holds_no_lock(
