@@ -1,8 +1,8 @@
-"""A small finished run that tests look at, and the moment in which they stop a search."""
+"""A small finished run to look at, a browser, and the moment in which they stop a search."""
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.measurements import complete_run
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import SearchInterrupted
+from tests.platform.chromium import Browser
 
 AwaitBatch = Callable[..., bool]
 
@@ -81,3 +82,13 @@ def extended_run(small_run: Path, tmp_path: Path) -> Path:
     with pytest.raises(SearchInterrupted):
         rolecast.resume(out, evaluations="+30", progress=Interrupts(last.index + 2))
     return out
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A page that tests share."""
+    if shutil.which("chromium") is None:
+        pytest.skip("needs the Debian package chromium")
+    made = Browser(tmp_path_factory.mktemp("chromium"))
+    yield made
+    made.close()

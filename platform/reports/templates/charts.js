@@ -39,6 +39,11 @@
       if (!series.errors || !plot.series[place + 1].show) return;
       const pen = plot.ctx;
       pen.save();
+      const { left, top, width, height } = plot.bbox;
+      pen.beginPath();
+      pen.rect(left, top, width, height);
+      pen.clip();
+      pen.setLineDash([]); // uPlot leaves that of the series it drew last
       pen.strokeStyle = css(`--${series.colour}`);
       pen.lineWidth = uPlot.pxRatio;
       pen.beginPath();
@@ -111,7 +116,36 @@
     return plot;
   };
 
+  /* A page that reloads itself keeps what its reader has hidden, and where it was zoomed. */
+  const keepView = (plots) => {
+    const key = `charts of ${location.pathname}`;
+    const kept = JSON.parse(sessionStorage.getItem(key) || "{}");
+    const zoomed = new Set();
+    const named = plots.map((plot) => [plot.root.closest("figure").getAttribute("aria-label"), plot]);
+    const show = (plot, { shown, scales }) => {
+      plot.series.forEach((series, place) => {
+        if (place && shown[series.label] === !series.show) plot.setSeries(place, { show: !series.show });
+      });
+      scales.forEach(([scale, min, max]) => plot.setScale(scale, { min, max }));
+      if (scales.length) zoomed.add(plot);
+    };
+    const view = (plot) => ({
+      shown: Object.fromEntries(plot.series.map((series) => [series.label, series.show])),
+      scales: zoomed.has(plot) ? ["x", "y"].map((at) => [at, plot.scales[at].min, plot.scales[at].max]) : [],
+    });
+    named.forEach(([name, plot]) => {
+      plot.hooks.setSelect = [() => zoomed.add(plot)];
+      plot.over.addEventListener("dblclick", () => zoomed.delete(plot));
+      if (kept[name]) show(plot, kept[name]);
+    });
+    addEventListener("pagehide", () => {
+      const views = Object.fromEntries(named.map(([name, plot]) => [name, view(plot)]));
+      sessionStorage.setItem(key, JSON.stringify(views));
+    });
+  };
+
   const plots = [...document.querySelectorAll("figure.chart")].map(draw);
+  if (document.querySelector('meta[http-equiv="refresh"]')) keepView(plots);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     plots.forEach((plot) => plot.redraw(false, true));
   });

@@ -2,13 +2,9 @@
 
 import json
 import os
-import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
-
-import pytest
 
 FLAGS: Final = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe")
 
@@ -98,13 +94,3 @@ class Browser:
             assert byte, "Chromium has ended"
             message += byte
         return bytes(message)
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A page that tests share."""
-    if shutil.which("chromium") is None:
-        pytest.skip("needs the Debian package chromium")
-    made = Browser(tmp_path_factory.mktemp("chromium"))
-    yield made
-    made.close()
