@@ -2,13 +2,18 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from types import FrameType
 from typing import Final
 
 KEPT_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 """Signals whose handlers Ray and Tune replace."""
+
+IGNORED_FOR_S: Final = 5.0
+"""After one that interrupts: a scheduler may send several, to each process and to their group."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -16,9 +21,13 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def terminable() -> Iterator[list[int]]:
-    """Raise `Terminated` in the main thread at the first SIGTERM; ignore those that follow.
+def terminable(clock: Callable[[], float] = time.monotonic) -> Iterator[list[int]]:
+    """Raise `Terminated` in the main thread at SIGTERM; ignore those that follow at once.
 
+    One that comes seconds later interrupts what the first has begun, as a second Ctrl-C does.
+
+    Args:
+        clock: seconds from any moment on.
     Yields:
         The signals that came so far.
     """
@@ -27,12 +36,16 @@ def terminable() -> Iterator[list[int]]:
         yield received
         return
 
-    def raise_once(number: int, _: FrameType | None) -> None:
+    heeded_from = -inf
+
+    def interrupt(number: int, _: FrameType | None) -> None:
+        nonlocal heeded_from
         received.append(number)
-        if len(received) == 1:
+        if (now := clock()) >= heeded_from:
+            heeded_from = now + IGNORED_FOR_S
             raise Terminated
 
-    before = signal.signal(signal.SIGTERM, raise_once)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield received
     finally:

@@ -7,10 +7,16 @@ from types import FrameType
 
 import pytest
 
-from rolecast.core.signals import KEPT_SIGNALS, Terminated, signals_given_back, terminable
+from rolecast.core.signals import (
+    IGNORED_FOR_S,
+    KEPT_SIGNALS,
+    Terminated,
+    signals_given_back,
+    terminable,
+)
 
 
-def test_the_first_sigterm_interrupts_and_those_that_follow_do_not() -> None:
+def test_the_first_sigterm_interrupts_and_those_that_follow_at_once_do_not() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with terminable() as received:
         with pytest.raises(Terminated):
@@ -18,6 +24,17 @@ def test_the_first_sigterm_interrupts_and_those_that_follow_do_not() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         assert received == [signal.SIGTERM, signal.SIGTERM]
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_sigterm_seconds_later_interrupts_again() -> None:
+    moments = iter([10.0, 10.0 + IGNORED_FOR_S / 2, 10.0 + IGNORED_FOR_S])
+    with terminable(lambda: next(moments)) as received:
+        with pytest.raises(Terminated):
+            os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Terminated):
+            os.kill(os.getpid(), signal.SIGTERM)
+    assert len(received) == 3
 
 
 def test_it_is_a_keyboard_interrupt_for_all_that_end_well_by_one() -> None:
