@@ -104,6 +104,13 @@ class AsynchronousSearch(Search):
             self._evaluating_s += self._clock() - start
         return metrics
 
+    def leave_out(self, seconds: float) -> None:
+        """Leave seconds out as `Search` does; where episodes ran meanwhile, they were searching."""
+        if self._beside and self._under_way:
+            self._evaluating_s += seconds
+        else:
+            super().leave_out(seconds)
+
     def _wanted(self, kind: Kind | None, spent: Spent) -> BatchRequest | None:
         """Return the batch to ask for beside what is under way."""
         reserved = replace(

@@ -66,7 +66,7 @@ class Search:
         self._optimizer_session = ResilientOptimizer(
             self._optimizer, backend.losses, progress.note, state, since, asked_alike=alike
         )
-        self.reporter = Reporter(folder, progress, plan.budget, backend, scores, self.spent)
+        self.reporter = Reporter(folder, progress, plan.budget, backend, scores, self.seen)
         self._pending: PendingBatch | None = None
         self._unkept: Batch | None = None
         self._start = clock()

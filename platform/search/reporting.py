@@ -17,8 +17,9 @@ from tensorboard.summary.writer.event_file_writer import EventFileWriter
 from rolecast.core.disk import LOCAL_DISK
 from rolecast.core.types import Float
 from rolecast.platform.search.backend import Backend
-from rolecast.platform.search.planning.budget import Budget, Spent
+from rolecast.platform.search.planning.budget import Budget
 from rolecast.platform.search.progress import Progress, ProgressSnapshot
+from rolecast.platform.search.records.batch_summary import BatchSummary
 from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.metrics import batch_metrics
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -44,16 +45,17 @@ class Reporter:
         budget: Budget,
         backend: Backend,
         scores: "CandidateStats",
-        spent: Spent,
+        seen: BatchSummary,
     ) -> None:
-        self._clock = clock = folder.clock
+        """Report nothing yet; `seen` are the batches before, which `scores` has, too."""
+        self._clock = folder.clock
         self._folder, self._progress, self._budget = folder, progress, budget
         self._backend = backend
         self._status: ProgressSnapshot | None = None
         self._written = float("-inf")
         self._events: Events | None = None
         self._scores = scores
-        self._since = clock(), spent
+        self._since = seen.wall_time_s, seen.spent
         self._batches_seen = 0
 
     def batch(
@@ -113,7 +115,7 @@ class Reporter:
     def _figures(self, batch: Batch, reply: OptimizerReply) -> ProgressSnapshot:
         spent = batch.spent_after
         share = self._budget.share(spent)
-        now = self._clock()
+        now = batch.wall_time_s
         begun, before = self._since
         done = share - self._budget.share(before)
         running = max(now - begun, 1e-9)

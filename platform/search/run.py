@@ -28,6 +28,7 @@ from rolecast.platform.search.planning.config import (
     SearchConfig,
     with_budget,
 )
+from rolecast.platform.search.planning.continuation import recorded_options
 from rolecast.platform.search.planning.plan import (
     Plan,
     TaskSource,
@@ -132,7 +133,7 @@ def resume(
     if not isinstance(run.get("search"), dict):
         raise RequestError(f"{folder.run_file} is damaged: it has no settings")
     config = SearchConfig.from_json(run["search"])
-    config = replace(config, policy_options={**_recorded_options(run), **config.policy_options})
+    config = replace(config, policy_options={**recorded_options(run), **config.policy_options})
     source = _trusted_source(config, task, trust=trust)
     if address is None and config.address not in OWN_ADDRESSES:
         require_trusted("cluster", str(config.address), trust=trust)
@@ -193,17 +194,6 @@ def _remember(plan: Plan) -> None:
         remember_use("cluster", str(plan.config.address))
 
 
-def _recorded_options(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of the policy that a run began with, should defaults have changed since."""
-    policy = run.get("policy")
-    options = policy.get("options") if isinstance(policy, dict) else None
-    if not isinstance(options, dict):
-        return {}
-    began = {name: options[name] for name in ("centre", "normalise_share") if name in options}
-    # Before there was a setting, observations of all of the budget counted.
-    return {"normalise_share": 1.0, **began} if "normalise" in options else began
-
-
 def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
     """Test the incumbent on unseen seeds, and write policy and summary."""
     shares, score = search.time_shares(), search.test()  # shares are of searching alone
@@ -252,7 +242,6 @@ def run_to_end(
     A new `record` of the run is written once the optimiser has not refused what the folder has.
     """
     search: Search | None = None
-    told = Told(callbacks, folder.path, asdict(plan.config))
     trouble = "the search has failed; what it computed is in"
     progress.start(described(plan))
     try:
@@ -263,6 +252,13 @@ def run_to_end(
             kind = AsynchronousSearch if plan.config.asynchronous else Search
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)
+            told = Told(
+                callbacks,
+                folder.path,
+                asdict(plan.config),
+                clock=folder.clock,
+                leave_out=search.leave_out,
+            )
             if record is not None:
                 if not search.finished:
                     search.prepare()

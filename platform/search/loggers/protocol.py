@@ -1,6 +1,6 @@
 """How a search or a trial is told to others: by the names of Ray Tune's `LoggerCallback`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import isfinite
@@ -87,8 +87,26 @@ def logged_figures(result: Mapping[str, Any]) -> dict[str, float]:
 class Told:
     """One search and those who are told of it."""
 
-    def __init__(self, callbacks: Sequence[TrialCallback], path: Path, config: dict[str, Any]):
+    def __init__(
+        self,
+        callbacks: Sequence[TrialCallback],
+        path: Path,
+        config: dict[str, Any],
+        *,
+        clock: Callable[[], float],
+        leave_out: Callable[[float], None],
+    ) -> None:
+        """Tell nothing yet.
+
+        Args:
+            callbacks: who is told.
+            path: of the search's folder.
+            config: its settings.
+            clock: seconds.
+            leave_out: takes seconds that were no searching, but telling.
+        """
         self._callbacks, self._failed = tuple(callbacks), False
+        self._clock, self._leave_out = clock, leave_out
         self._trial = LoggedTrial(
             trial_id=path.name, config=config, local_path=str(path), evaluated_params={}
         )
@@ -98,16 +116,25 @@ class Told:
         """Tell of begin and end; however many fail to, each that was begun is asked to end."""
         self._failed = True
         with ExitStack() as ends:
-            for each in self._callbacks:
-                each.log_trial_start(self._trial)
-                ends.callback(self._end, each)
+            with self._telling():
+                for each in self._callbacks:
+                    each.log_trial_start(self._trial)
+                    ends.callback(self._end, each)
             yield
             self._failed = False
 
     def result(self, iteration: int, metrics: Mapping[str, float]) -> None:
         """Tell of figures."""
-        for each in self._callbacks:
-            each.log_trial_result(iteration, self._trial, dict(metrics))
+        with self._telling():
+            for each in self._callbacks:
+                each.log_trial_result(iteration, self._trial, dict(metrics))
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Do not count what happens inside as searching."""
+        began = self._clock()
+        yield
+        self._leave_out(self._clock() - began)
 
     def _end(self, callback: TrialCallback) -> None:
         callback.log_trial_end(self._trial, failed=self._failed)

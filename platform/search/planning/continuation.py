@@ -75,3 +75,14 @@ def continuation(request: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[
         "task": format_id(task, {**options, **(request.get("task_options") or {})}),
         **{name: request.get(name) for name in (*changed, *HOW_IT_RUNS)},
     }
+
+
+def recorded_options(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of the policy that a run began with, should defaults have changed since."""
+    policy = run.get("policy")
+    options = policy.get("options") if isinstance(policy, dict) else None
+    if not isinstance(options, dict):
+        return {}
+    began = {name: options[name] for name in ("centre", "normalise_share") if name in options}
+    # Before there was a setting, observations of all of the budget counted.
+    return {"normalise_share": 1.0, **began} if "normalise" in options else began

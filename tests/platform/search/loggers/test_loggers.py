@@ -4,6 +4,7 @@ The first two are skipped where their packages are not installed: they are extra
 """
 
 import json
+import time
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -18,7 +19,7 @@ from rolecast.core.errors import RequestError
 from rolecast.platform.cli.app import main
 from rolecast.platform.search.loggers.protocol import LoggedTrial, logged_figures
 from rolecast.platform.search.loggers.registry import named_loggers
-from rolecast.platform.search.progress import plain_lines
+from rolecast.platform.search.progress import ProgressSnapshot, Silent, plain_lines
 from rolecast.platform.search.result import SearchResult
 from rolecast.platform.search.run import resume, search
 
@@ -95,6 +96,50 @@ def test_a_search_that_fails_ends_as_failed(tmp_path: Path) -> None:
     with pytest.raises(ConnectionError):
         search("pred_prey_3", out=tmp_path / "run", callbacks=[other, recorder], **SMALL)
     assert recorder.told[-1] == other.told[-1] == ("end", True)
+
+
+class Slow(Recorder):
+    """Takes its time, as a server does that is far away."""
+
+    def log_trial_start(self, trial: Any) -> None:
+        time.sleep(1.0)
+
+    def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
+        super().log_trial_result(iteration, trial, result)
+        time.sleep(0.2)
+
+
+class Snapshots(Silent):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[ProgressSnapshot] = []
+
+    def update(self, figures: ProgressSnapshot) -> None:
+        self.told.append(figures)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_time_of_callbacks_is_no_time_of_searching(tmp_path: Path, asynchronous: bool) -> None:
+    slow, progress = Slow(), Snapshots()
+    settings = SMALL | {"asynchronous": asynchronous, "threads": 1}
+    began = time.monotonic()
+    result = search(
+        "pred_prey_3", out=tmp_path / "run", callbacks=[slow], progress=progress, **settings
+    )
+    elapsed = time.monotonic() - began
+    results = [each for each in slow.told if each[0] == "result"]
+    assert result.summary["wall_time_s"] < elapsed - 1.0 - 0.2 * len(results)
+    first, *_, last = progress.told
+    running = last.wall_time_s - first.wall_time_s
+    assert last.env_steps_per_s == pytest.approx((last.env_steps - first.env_steps) / running)
+
+
+def test_where_episodes_run_while_callbacks_are_told_it_is_searching(tmp_path: Path) -> None:
+    """Else shares of the time would add up to more than 1."""
+    settings = SMALL | {"asynchronous": True, "threads": 2}
+    result = search("pred_prey_3", out=tmp_path / "run", callbacks=[Slow()], **settings)
+    assert result.summary["wall_time_s"] > 0.6
 
 
 class Faulty(Recorder):
