@@ -184,6 +184,7 @@ def check_options(values: Mapping[str, Any]) -> None:
     check_names(request, begun=True)
     config = SearchConfig.from_json(request)
     optimizer_config(config.optimizer, **config.optimizer_settings)
+    callbacks(values["log"])
 
 
 def _asked(

@@ -20,7 +20,12 @@ from rolecast.envs.trust import (
 )
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
-from rolecast.platform.search.loggers.protocol import Told, TrialCallback, checked_callbacks
+from rolecast.platform.search.loggers.protocol import (
+    Told,
+    TrialCallback,
+    checked_callbacks,
+    set_up,
+)
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import (
     CALLABLE_PREFIX,
@@ -81,9 +86,10 @@ def search(
     progress = progress or Silent()
     with ExitStack() as refused:
         refused.callback(plan.task.close)
-        # An unreachable cluster is found before a folder is made.
+        # An unreachable cluster is found before a folder is made, and so is a logger's store.
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)
+        set_up(callbacks, progress.note)
         folder = RunFolder.create(out, run_record(plan))
         refused.callback(folder.release)
         _remember(plan)
@@ -166,6 +172,7 @@ def resume(
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)
+        set_up(callbacks, progress.note)
         _remember(plan)
         refused.pop_all()
     record = {**run, **run_record(plan), "versions": run.get("versions", {})}
@@ -252,13 +259,8 @@ def run_to_end(
             kind = AsynchronousSearch if plan.config.asynchronous else Search
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)
-            told = Told(
-                callbacks,
-                folder.path,
-                asdict(plan.config),
-                clock=folder.clock,
-                leave_out=search.leave_out,
-            )
+            settings = asdict(plan.config)
+            told = Told(callbacks, folder.path, settings, folder.clock, search.leave_out)
             if record is not None:
                 if not search.finished:
                     search.prepare()
@@ -298,8 +300,9 @@ def run_to_end(
         progress.finish(text)
         raise SearchInterrupted(text) from None
     except BaseException:
-        kept = search and search.seen.count
-        progress.finish(f"{trouble} {folder.path}" if kept else "the search has failed")
+        if search and not search.seen.count:
+            trouble = "the search has failed before its first batch; begin it with: rolecast resume"
+        progress.finish(f"{trouble} {in_shell(folder.path)}" if search else "the search has failed")
         raise
     return result
 

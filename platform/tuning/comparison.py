@@ -16,7 +16,7 @@ from rolecast.core.files import make_folder, remove_half_written
 from rolecast.core.locks import lock_folder
 from rolecast.core.signals import signals_given_back
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
-from rolecast.platform.search.loggers.protocol import TrialCallback, checked_callbacks
+from rolecast.platform.search.loggers.protocol import TrialCallback, checked_callbacks, set_up
 from rolecast.platform.search.planning.plan import versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -102,7 +102,7 @@ def compare(
         ComparisonInterrupted: Ctrl-C; what was computed is kept.
     """
     callbacks = tuple(callbacks)
-    checked_callbacks(each for each in callbacks if not hasattr(each, "on_trial_result"))
+    ours = checked_callbacks(each for each in callbacks if not hasattr(each, "on_trial_result"))
     if isinstance(experiment, Experiment):
         request = Request(experiment=experiment)
     else:
@@ -123,10 +123,11 @@ def compare(
     here = address is None and not os.environ.get("RAY_ADDRESS")
     if here and not resume:  # else another machine's memory, or trials that have ended
         check_memory(scaled, plans, known)
+    shown = progress or Silent()
+    set_up(ours, shown.note)
     remember_use("comparison", str(folder.path.resolve()))
     for task in scaled.tasks:
         remember_task(task)
-    shown = progress or Silent()
     return _run(folder, scaled, plans, known, workers, address, shown, callbacks)
 
 

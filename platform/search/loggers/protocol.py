@@ -47,6 +47,21 @@ def checked_callbacks(callbacks: Iterable[TrialCallback]) -> tuple[TrialCallback
     return given
 
 
+def set_up(callbacks: Iterable[TrialCallback], note: Callable[[str], None]) -> None:
+    """Let callbacks that have Tune's `setup` make ready, before anything is written.
+
+    Args:
+        callbacks: as of `checked_callbacks`.
+        note: shows a sentence; handed on by its name.
+    Raises:
+        RequestError: one is not ready, such as a logger whose store cannot be opened.
+    """
+    for each in callbacks:
+        setup = getattr(each, "setup", None)
+        if setup is not None:
+            setup(note=note)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoggedTrial:
     """A search, with what Tune's loggers read of a trial; equal to itself alone, as a trial is."""
@@ -92,7 +107,6 @@ class Told:
         callbacks: Sequence[TrialCallback],
         path: Path,
         config: dict[str, Any],
-        *,
         clock: Callable[[], float],
         leave_out: Callable[[float], None],
     ) -> None:
@@ -108,7 +122,7 @@ class Told:
         self._callbacks, self._failed = tuple(callbacks), False
         self._clock, self._leave_out = clock, leave_out
         self._trial = LoggedTrial(
-            trial_id=path.name, config=config, local_path=str(path), evaluated_params={}
+            trial_id=path.resolve().name, config=config, local_path=str(path), evaluated_params={}
         )
 
     @contextmanager
@@ -127,7 +141,8 @@ class Told:
         """Tell of figures."""
         with self._telling():
             for each in self._callbacks:
-                each.log_trial_result(iteration, self._trial, dict(metrics))
+                told = {**metrics, _SECOND_NAME: metrics["env_steps"]}
+                each.log_trial_result(iteration, self._trial, told)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

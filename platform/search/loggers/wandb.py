@@ -4,9 +4,8 @@ import os
 from typing import Any, Final
 
 import wandb
-from wandb.errors import Error
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RunError, on_one_line
 from rolecast.platform.search.loggers.protocol import logged_figures
 
 _PROJECT_NAME: Final = "rolecast"
@@ -40,8 +39,8 @@ class WandbLogger:
                 reinit="create_new",
                 settings=wandb.Settings(console="off", silent=True),
             )
-        except Error as error:
-            raise RunError(f"wandb cannot begin a run: {error}") from error
+        except Exception as error:  # also of pydantic, where a variable has a wrong value
+            raise RunError(f"wandb cannot begin a run: {on_one_line(error)}") from error
         run.define_metric("*", step_metric="env_steps")
         self._runs[trial.trial_id] = run
 

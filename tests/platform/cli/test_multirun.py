@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json
-from rolecast.platform.cli.app import app
+from rolecast.platform.cli.app import app, main
 from rolecast.platform.cli.multirun import (
     FLAGS_WITHOUT_VALUE,
     MULTIRUN_FLAGS,
@@ -103,6 +103,16 @@ def test_a_sweep_refuses_the_folder_of_another_and_answers_alone(
     assert (other.returncode, other.stdout) == (2, "")
     assert f"{tmp_path / 'seed=0'} is of another search (search pred_prey_3" in other.stderr
     assert other.stderr.count("\n") == 1
+
+
+def test_a_sweep_refuses_a_wrong_logger_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "sweep"
+    words = ["search", "pred_prey_3", "-m", "--seed", "0,1", *SMALL, "--out", str(out)]
+    assert main([*words, "--log", "wandbb"]) == 2
+    assert "seed=0: logger 'wandbb' does not exist; did you mean 'wandb'" in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_how_a_search_runs_is_apart_from_what_it_finds() -> None:

@@ -4,7 +4,6 @@ The first two are skipped where their packages are not installed: they are extra
 """
 
 import json
-import time
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -15,11 +14,11 @@ import pytest
 from ray.tune.logger import JsonLoggerCallback
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.cli.app import main
-from rolecast.platform.search.loggers.protocol import LoggedTrial, logged_figures
+from rolecast.platform.search.loggers.protocol import LoggedTrial, logged_figures, set_up
 from rolecast.platform.search.loggers.registry import named_loggers
-from rolecast.platform.search.progress import ProgressSnapshot, Silent, plain_lines
+from rolecast.platform.search.progress import plain_lines
 from rolecast.platform.search.result import SearchResult
 from rolecast.platform.search.run import resume, search
 
@@ -98,50 +97,6 @@ def test_a_search_that_fails_ends_as_failed(tmp_path: Path) -> None:
     assert recorder.told[-1] == other.told[-1] == ("end", True)
 
 
-class Slow(Recorder):
-    """Takes its time, as a server does that is far away."""
-
-    def log_trial_start(self, trial: Any) -> None:
-        time.sleep(1.0)
-
-    def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
-        super().log_trial_result(iteration, trial, result)
-        time.sleep(0.2)
-
-
-class Snapshots(Silent):
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[ProgressSnapshot] = []
-
-    def update(self, figures: ProgressSnapshot) -> None:
-        self.told.append(figures)
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_the_time_of_callbacks_is_no_time_of_searching(tmp_path: Path, asynchronous: bool) -> None:
-    slow, progress = Slow(), Snapshots()
-    settings = SMALL | {"asynchronous": asynchronous, "threads": 1}
-    began = time.monotonic()
-    result = search(
-        "pred_prey_3", out=tmp_path / "run", callbacks=[slow], progress=progress, **settings
-    )
-    elapsed = time.monotonic() - began
-    results = [each for each in slow.told if each[0] == "result"]
-    assert result.summary["wall_time_s"] < elapsed - 1.0 - 0.2 * len(results)
-    first, *_, last = progress.told
-    running = last.wall_time_s - first.wall_time_s
-    assert last.env_steps_per_s == pytest.approx((last.env_steps - first.env_steps) / running)
-
-
-def test_where_episodes_run_while_callbacks_are_told_it_is_searching(tmp_path: Path) -> None:
-    """Else shares of the time would add up to more than 1."""
-    settings = SMALL | {"asynchronous": True, "threads": 2}
-    result = search("pred_prey_3", out=tmp_path / "run", callbacks=[Slow()], **settings)
-    assert result.summary["wall_time_s"] > 0.6
-
-
 class Faulty(Recorder):
     """Fails at one of its ends."""
 
@@ -178,8 +133,11 @@ def test_where_one_callback_fails_to_end_the_others_end_and_the_result_is_told(
 
 def test_where_one_callback_fails_to_start_those_before_it_end(tmp_path: Path) -> None:
     before, faulty, after = Recorder(), Faulty("start"), Recorder()
+    out, said = tmp_path / "run", StringIO()
+    callbacks, progress = [before, faulty, after], plain_lines(said)
     with pytest.raises(ConnectionError, match="not there"):
-        search("pred_prey_3", out=tmp_path / "run", callbacks=[before, faulty, after], **SMALL)
+        search("pred_prey_3", out=out, callbacks=callbacks, progress=progress, **SMALL)
+    assert f"before its first batch; begin it with: rolecast resume {out}" in said.getvalue()
     assert [each[0] for each in before.told] == ["start", "end"]
     assert [each[0] for each in faulty.told] == ["start"]
     assert not after.told
@@ -242,6 +200,20 @@ def test_weights_and_biases_keeps_a_search_offline(
     assert b"local_gp" in kept
 
 
+def test_what_weights_and_biases_refuses_is_one_sentence(
+    logged: Callable[[str], SearchResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values of its variables that it does not take are errors of pydantic."""
+    wandb = pytest.importorskip("wandb", reason="needs the extra: pip install 'rolecast[wandb]'")
+
+    def refuse(**settings: Any) -> None:
+        raise ValueError("mode\n  Input should be 'online'")
+
+    monkeypatch.setattr(wandb, "init", refuse)
+    with pytest.raises(RunError, match="wandb cannot begin a run: mode Input should be 'online'"):
+        logged("wandb")
+
+
 @pytest.mark.filterwarnings("ignore:The filesystem tracking backend:FutureWarning")
 def test_mlflow_keeps_a_search(logged: Callable[[str], SearchResult]) -> None:
     result = logged("mlflow")
@@ -266,6 +238,7 @@ def test_a_trial_taken_up_again_goes_on_in_its_run(
     """Tune begins a trial again after a crash; the logger is told so, and makes no second run."""
     pytest.importorskip(name, reason=f"needs the extra: pip install 'rolecast[{name}]'")
     (logger,) = named_loggers([name])
+    set_up([logger], print)
     trial = LoggedTrial(trial_id="t", config={}, local_path=str(tmp_path), evaluated_params={})
     for _ in range(2):
         logger.log_trial_start(trial)
