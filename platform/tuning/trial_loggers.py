@@ -1,10 +1,11 @@
 """Trials told to TensorBoard and to other loggers, by the names that searches have there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ray.tune import Callback
+from ray.tune import Callback, TuneError
 from ray.tune.logger import LoggerCallback, TBXLoggerCallback
 
 from rolecast.platform.search.loggers.protocol import TrialCallback, logged_figures
@@ -47,20 +48,66 @@ class ForwardedTrials(LoggerCallback):
 
     def __init__(self, told: TrialCallback) -> None:
         self._told = told
+        self._begun: dict[str, Any] = {}
+        self.error: Exception | None = None
+        """What it raised, which Tune turns into text."""
 
     def log_trial_start(self, trial: Any) -> None:
-        """Forward it."""
-        self._told.log_trial_start(trial)
+        """Forward it, unless the callback has failed: Tune would try that trial again."""
+        if self.error is not None:
+            raise self.error
+        with self._kept_error():
+            self._told.log_trial_start(trial)
+        self._begun[trial.trial_id] = trial
 
     def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
         """Forward it."""
-        self._told.log_trial_result(iteration, trial, result)
+        with self._kept_error():
+            self._told.log_trial_result(iteration, trial, result)
 
     def log_trial_end(self, trial: Any, failed: bool = False) -> None:
-        """Forward it."""
-        self._told.log_trial_end(trial, failed=failed)
+        """Forward it, once."""
+        if self._begun.pop(trial.trial_id, None) is not None:
+            with self._kept_error():
+                self._told.log_trial_end(trial, failed=failed)
+
+    def end_all(self) -> None:
+        """End the trials that Tune has left: after Ctrl-C, or an error of a callback."""
+        with ExitStack() as ends:
+            for trial in self._begun.values():
+                ends.callback(self._told.log_trial_end, trial, failed=True)
+            self._begun = {}
+
+    @contextmanager
+    def _kept_error(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.error = self.error or error
+            raise
 
 
 def for_tune(callbacks: Sequence[TrialCallback]) -> list[Callback]:
     """Return callbacks as Tune takes them; its own stay as they are."""
     return [each if isinstance(each, Callback) else ForwardedTrials(each) for each in callbacks]
+
+
+@contextmanager
+def all_ended(callbacks: Sequence[Callback]) -> Iterator[None]:
+    """See to it that each trial that `ForwardedTrials` began is ended, whatever happens inside.
+
+    Raises:
+        Exception: what one of them raised inside, as itself and not as Tune's text of it.
+    """
+    forwarded = [each for each in callbacks if isinstance(each, ForwardedTrials)]
+    with ExitStack() as ends:
+        for each in forwarded:
+            ends.callback(each.end_all)
+        try:
+            yield
+        except TuneError:
+            if all(each.error is None for each in forwarded):
+                raise
+        for each in forwarded:
+            if each.error is not None:
+                raise each.error

@@ -17,7 +17,7 @@ from rolecast.platform.tuning.failures import FailureNotes
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.trial import ComparisonTrial
-from rolecast.platform.tuning.trial_loggers import LearnerEvents, for_tune
+from rolecast.platform.tuning.trial_loggers import LearnerEvents, all_ended, for_tune
 
 
 def run_trials(
@@ -41,6 +41,7 @@ def run_trials(
     learners = frozenset(
         each.label for each in experiment.methods if isinstance(each, LearnerMethod)
     )
+    told = for_tune(callbacks)
     tuner = tune.Tuner(
         tune.with_parameters(ComparisonTrial, methods=dict(methods)),
         param_space={
@@ -60,11 +61,11 @@ def run_trials(
             failure_config=tune.FailureConfig(max_failures=experiment.retries),
             # A trial keeps its own state, with every report.
             checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
-            callbacks=[FailureNotes(out), LearnerEvents(learners), *for_tune(callbacks)],
+            callbacks=[FailureNotes(out), LearnerEvents(learners), *told],
             verbose=0,
         ),
     )
-    with _quiet(), signals_given_back():
+    with _quiet(), signals_given_back(), all_ended(told):
         tuner.fit()
 
 
