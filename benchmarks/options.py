@@ -43,7 +43,8 @@ def part_option(parts: str) -> Any:
 
 
 SCALING_PART_NAMES = (
-    "start, searches, robots, driver, forecast, unequal, batches; cuda_rollouts where there is a GPU"
+    "start, searches, robots, driver, forecast, unequal, batches; "
+    "cuda_rollouts where there is a GPU"
 )
 
 ScalingParts = Annotated[list[str] | None, part_option(SCALING_PART_NAMES)]
