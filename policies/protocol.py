@@ -62,7 +62,7 @@ class Policy(Protocol):
         """
 
     def lanes(self) -> LanePolicy:
-        """Return the compiled form."""
+        """Return the compiled form; several may be called at once, each on a thread of its own."""
 
 
 @runtime_checkable

@@ -117,8 +117,8 @@ class ActorPolicy:
         return graph.model(self.name, given, ("actions", (agents, action_size)))
 
     def lanes(self) -> "ActorLanes":
-        """Return the face over lanes of episodes."""
-        return ActorLanes(self)
+        """Return the face over lanes of episodes, with a net of its own that it fills."""
+        return ActorLanes(deepcopy(self))
 
 
 class ActorLanes:

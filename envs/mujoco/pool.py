@@ -6,8 +6,7 @@ on any thread. Source of the order of calls: Gymnasium's `MujocoEnv`.
 """
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
 
 import mujoco
@@ -20,6 +19,7 @@ from rolecast.core.types import Float
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.robots import Robot
 from rolecast.envs.mujoco.simulator_fused import (
+    Addresses,
     address_of,
     library_address,
     show_state,
@@ -61,8 +61,7 @@ class SimulationPool:
         self.step_s = float(self.model.opt.timestep) * robot.frame_skip
         forces = 6 * self.model.nbody if robot.contact_cost else 0
         self._sizes = (self.model.nq, self.model.nv, forces)
-        pushed = library_address("mj_rnePostConstraint") if forces else 0
-        self._functions = np.array([library_address("mj_step"), pushed])
+        self._functions = self._called()
         self._data: list[Any] = []
         self._helpers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self.resize(0)
@@ -71,7 +70,7 @@ class SimulationPool:
         """Allocate B episodes, none of them started."""
         self._data = self._data[:batch]
         self._data += [mujoco.MjData(self.model) for _ in range(batch - len(self._data))]
-        self._memory = np.array([self._addresses(data) for data in self._data]).reshape(batch, 6)
+        self._memory = self._addresses()
         self.state = np.zeros((batch, sum(self._sizes) + 1))
         self.place = np.zeros(batch)
 
@@ -85,24 +84,28 @@ class SimulationPool:
 
     def advance(self, episodes: NDArray[np.int64], torques: Float) -> None:
         """Take one step in some episodes [L]; motor inputs [B, nu] are of all."""
-        work = partial(
-            step_episodes,
-            self._functions,
-            address_of(self.model),
-            self._memory,
-            self._sizes,
-            self.robot.frame_skip,
-            np.zeros(1, dtype=np.int64),
-            episodes,
-            torques,
-            self.state,
-            self.place,
-        )
+        counter = np.zeros(1, dtype=np.int64)
+
+        def work() -> None:  # holds `self`, so that the memory of the episodes lives
+            step_episodes(
+                self._functions,
+                address_of(self.model),
+                self._memory,
+                self._sizes,
+                self.robot.frame_skip,
+                counter,
+                episodes,
+                torques,
+                self.state,
+                self.place,
+            )
+
         others = min(self.threads, len(episodes)) - 1
         helping = [self._helpers.submit(work) for _ in range(others)] if self._helpers else []
-        work()
-        for helper in helping:
-            helper.result()
+        try:
+            work()
+        finally:
+            wait(helping)
 
     def data(self, episode: int) -> Any:
         """Return the `mujoco.MjData` of an episode."""
@@ -113,8 +116,21 @@ class SimulationPool:
         if self._helpers is not None:
             self._helpers.shutdown()
 
-    def _addresses(self, data: Any) -> list[int]:
-        """Return where an `MjData` is, and in it the motors' inputs, x and the parts of a state."""
-        x = data.xpos[TRUNK_BODY, :1] if self.robot.contact_cost else data.qpos[:1]
-        numbers = (data.ctrl, x, data.qpos, data.qvel, data.cfrc_ext)
-        return [address_of(data), *(each.ctypes.data for each in numbers)]
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find the addresses of a copy, which has memory of its own."""
+        vars(self).update(state)
+        self._functions, self._memory = self._called(), self._addresses()
+
+    def _called(self) -> Addresses:
+        """Return the addresses [2] of what a step calls; 0 for no contact forces."""
+        forces = library_address("mj_rnePostConstraint") if self.robot.contact_cost else 0
+        return np.array([library_address("mj_step"), forces])
+
+    def _addresses(self) -> Addresses:
+        """Return where each `MjData` is, and in it inputs, x and the parts of a state [B, 6]."""
+        rows = []
+        for data in self._data:
+            x = data.xpos[TRUNK_BODY, :1] if self.robot.contact_cost else data.qpos[:1]
+            numbers = (data.ctrl, x, data.qpos, data.qvel, data.cfrc_ext)
+            rows.append([address_of(data), *(each.ctypes.data for each in numbers)])
+        return np.array(rows, dtype=np.int64).reshape(-1, 6)

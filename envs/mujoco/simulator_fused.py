@@ -2,6 +2,8 @@
 
 The simulator's library is called by address, with the addresses of its own structures, so that what
 is computed is what its Python bindings compute. They would take Python's lock for every episode.
+What they raise as `mujoco.FatalError`, such as a full stack, ends the process: the library prints
+it and exits. Bodies of this project take at most some 2 % of that stack.
 """
 
 import ctypes

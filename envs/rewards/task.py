@@ -75,18 +75,26 @@ def unwrapped(task: BatchedTask) -> BatchedTask:
 
 
 def set_threads(task: BatchedTask, threads: int | None) -> None:
-    """Let a simulator that has threads of its own use so many; None: as many as it likes."""
+    """Let a simulator that has threads of its own use so many; None: as many as it had."""
     environment: Any = unwrapped(task)
-    if hasattr(environment, "twins"):
+    if threads is not None and has_twins(task):
         environment.threads = threads
+
+
+def has_twins(task: BatchedTask) -> bool:
+    """Return whether a task's own class has `twins`.
+
+    A task derived from it, or one that forwards to it, may step in a way that no twin knows.
+    """
+    return "twins" in vars(type(unwrapped(task)))
 
 
 def twins(task: BatchedTask) -> list[BatchedTask]:
     """Return tasks like this one that threads may step side by side; the task alone if none may."""
     environment: Any = unwrapped(task)
-    if not hasattr(environment, "twins"):
+    alike: list[BatchedTask] = environment.twins() if has_twins(task) else []
+    if len(alike) < 2:
         return [task]
-    alike: list[BatchedTask] = environment.twins()
     if isinstance(task, RewardTask):
         return [type(task)(twin, task.reward_settings) for twin in alike]
     return alike

@@ -86,7 +86,7 @@ def plan(
         ("workers", "seconds", "speed-up", "efficiency", "limited by"),
         [
             (
-                str(each.workers or "none"),
+                str(each.workers or "one thread"),
                 f"{each.total_s:.1f}",
                 f"{each.speed_up:.2f}",
                 f"{each.efficiency:.0%}",
@@ -102,4 +102,7 @@ def plan(
             f"s, or {most.total_s / expected.total_s:.1f} times the env steps in "
             f"{most.total_s:.1f} s. Returns of the two: docs/cluster.md."
         )
-    say("Start and the held-out test come on top; workers: Ray actors, a core each.")
+    say(
+        "Start and the held-out test come on top; workers: Ray actors, a core each; "
+        "threads, where a search has them, take about as long."
+    )

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from rolecast.policies.space import ParameterSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+ONE_AT_A_TIME: Final = Lock()
+"""An exported step has memory of its own, which it shares with no other call."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class ExportedPolicy:
             """Write actions [K, n, da, W] for observations [K, n, do, W]."""
             rows = np.ascontiguousarray(np.moveaxis(observations, -1, 1))
             blocks, lanes = rows.shape[:2]
-            found = self.function(rows.reshape(blocks * lanes, *rows.shape[2:]))
+            with ONE_AT_A_TIME:
+                found = self.function(rows.reshape(blocks * lanes, *rows.shape[2:]))
             shaped = found.reshape(blocks, lanes, *actions.shape[1:3])
             actions[...] = np.moveaxis(shaped, 1, -1)

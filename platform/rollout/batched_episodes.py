@@ -5,7 +5,7 @@ that no lane waits for the longest episode.
 """
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
 from typing import Any
 
@@ -47,8 +47,11 @@ def play_batched(episodes: Episodes, record: int) -> Played:
     width = min(BATCHED_LANES, -(-episodes.seeds.size // (2 * len(tasks))))
     with ThreadPoolExecutor(len(tasks)) as pool:
         playing = [pool.submit(_Lanes(ledger, task, width).play) for task in tasks]
-        for thread in playing:
-            thread.result()
+        try:
+            for thread in as_completed(playing):
+                thread.result()
+        finally:
+            ledger.over = True  # whoever plays on after an error or Ctrl-C ends with its step
     return ledger.played()
 
 
@@ -64,6 +67,7 @@ class _Ledger:
 
     def __init__(self, episodes: Episodes) -> None:
         self.asked = episodes
+        self.over = False
         length, self._lock = episodes.seeds.size, Lock()
         self._next = 0
         self._lengths = np.zeros(length, dtype=np.int64)
@@ -130,7 +134,7 @@ class _Lanes:
         observations = task.reset(self._seeds[self._episode])
         live = np.ones(width, dtype=bool)
         steps, totals = np.zeros(width, dtype=np.int64), {"": np.zeros(width)}
-        while live.any():
+        while live.any() and not self._ledger.over:
             if kept is not None:
                 kept.add(observations, live)
             if self._sums is not None:

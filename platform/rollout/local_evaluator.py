@@ -32,7 +32,8 @@ class LocalEvaluator:
             policy: of its sizes.
             threads: for a compiled task, whose kernels release Python's lock and whose episodes
                 keep their state in each call, and for a simulator with threads of its own, which
-                share each chunk. None: one per core. Any other task takes one.
+                share each chunk. None: one per core, or as many as the simulator has. Any other
+                task takes one.
             patience: with the steps of a user's environment; None: these may last for ever.
         """
         compiled = hasattr(task, "lanes")

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
-from rolecast.envs.rewards.task import twins
+from rolecast.envs.rewards.task import has_twins, twins
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
@@ -29,6 +29,10 @@ of which no more can be lost if the search ends then."""
 
 HEAVY_BATCH_S: Final = 0.3
 """Least duration of a batch for which workers start without being asked for."""
+
+
+MOST_SIMULATOR_THREADS: Final = 4
+"""Cores up to which a robot stays on threads: they share Python's lock between steps."""
 
 
 class Backend(Protocol):
@@ -110,15 +114,17 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
 class AutomaticBackend(LocalBackend):
     """This process, and Ray workers for the episodes once these have taken some time.
 
-    A compiled task or a robot stays on threads: on one machine, workers would share the same cores.
-    The optimiser stays here. Whoever computes, the history is the same.
+    A compiled task stays on threads, and on a few cores a robot: workers would share the same
+    cores. The optimiser stays here. Whoever computes, the history is the same.
     """
 
     def __init__(self, plan: Plan, evaluator: Evaluator, note: Callable[[str], None]) -> None:
         super().__init__(evaluator)
         self._backend: Backend | None = None
         threads = evaluator.workers if plan.compiled else len(twins(plan.task))
-        if plan.compiled or threads > 1:
+        few = threads == available_cores() <= MOST_SIMULATOR_THREADS
+        asked = plan.config.threads is not None
+        if plan.compiled or (has_twins(plan.task) and (few or asked)):
             note(f"episodes run on {threads} threads of this process; Ray would not be faster here")
         elif available_cores() > 1:
             self.evaluator = _Growing(evaluator, self._start_workers)

@@ -118,7 +118,7 @@ class SearchConfig:
 
     threads: int | None = None
     """Threads of this process for episodes of a compiled task or a MuJoCo robot. Default: one per
-    core."""
+    core; of a robot, OMP_NUM_THREADS where it is set."""
 
     out: str | None = None
     """Folder of the run, which must not exist. Default: a new one under runs/."""

@@ -53,6 +53,14 @@ def test_lanes_of_several_candidates_act_each_by_its_own_weights() -> None:
         np.testing.assert_allclose(actions[block, ..., lane], alone[0, 0], rtol=1e-5, atol=1e-6)
 
 
+def test_lanes_on_several_threads_fill_nets_of_their_own() -> None:
+    """Playing puts a candidate's weights into a net."""
+    policy, _ = trained(make_task("pred_prey_3"))
+    nets = [each._acting for each in (policy, policy.lanes()._policy, policy.lanes()._policy)]
+    numbers = [parameter for net in nets for parameter in net.parameters()]
+    assert len(set(map(id, numbers))) == len(numbers)
+
+
 def test_a_rollout_scores_it_as_playing_it_by_hand_does() -> None:
     task = make_task("gym:Pendulum-v1?horizon=20&sparse=3")
     policy, net = trained(task, "sac")

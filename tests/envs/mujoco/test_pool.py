@@ -1,4 +1,7 @@
 import os
+import pickle
+from collections.abc import Callable
+from copy import deepcopy
 
 import mujoco
 import numpy as np
@@ -68,3 +71,18 @@ def test_steps_are_those_of_the_simulators_own_bindings(name: str, threads: int)
     assert touched
     assert (alone[1].time, alone[0].time) == (0.0, pool.data(0).time)
     pool.close()
+
+
+@pytest.mark.parametrize("copied", [deepcopy, lambda pool: pickle.loads(pickle.dumps(pool))])
+def test_a_copy_steps_its_own_episodes(copied: Callable[[SimulationPool], SimulationPool]) -> None:
+    pool = SimulationPool(ROBOT_MODELS["swimmer"], threads=1)
+    pool.resize(2)
+    for episode in range(2):
+        pool.begin(episode, np.zeros(5), np.ones(5))
+    other = copied(pool)
+    before = pool.state.copy()
+    other.advance(np.arange(2), np.ones((2, 2)))
+    np.testing.assert_array_equal(pool.state, before)
+    assert (pool.data(0).time, other.data(0).time) == (0.0, other.step_s)
+    pool.advance(np.arange(2), np.ones((2, 2)))
+    np.testing.assert_array_equal(pool.state, other.state)

@@ -55,9 +55,9 @@ def test_a_task_that_is_not_compiled_takes_one_thread() -> None:
     assert LocalEvaluator(task, make_policy("mlp", task), 4).workers == 1
 
 
-@pytest.mark.parametrize(("threads", "used"), [(3, 3), (1, 1)])
-def test_a_robot_uses_as_many_threads_as_it_is_told(threads: int, used: int) -> None:
-    task = make_task("hopper?sparse=5")
+@pytest.mark.parametrize(("threads", "used"), [(3, 3), (1, 1), (None, 2)])
+def test_a_robot_uses_as_many_threads_as_it_is_told(threads: int | None, used: int) -> None:
+    task = make_task("hopper?sparse=5", threads=2)
     assert LocalEvaluator(task, make_policy("mlp", task), threads).workers == 1
     assert len(twins(task)) == used
     task.close()

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import pytest
 
+from rolecast.envs.mujoco import pool
 from rolecast.platform.search import backend
 from rolecast.platform.search.backend import AutomaticBackend, LocalBackend, backend_for
 from rolecast.platform.search.planning.config import SearchConfig
@@ -47,6 +48,21 @@ def test_a_compiled_task_and_a_robot_stay_on_threads_and_say_why(task: str, chun
     assert isinstance(made, AutomaticBackend)
     assert (made.evaluator.workers, made.workers) == (chunks, 0)
     assert notes == ["episodes run on 3 threads of this process; Ray would not be faster here"]
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("cores", "limit", "stays"), [(2, "", True), (2, "1", False), (8, "", False)]
+)
+def test_a_robot_may_move_to_workers_where_threads_use_fewer_cores_or_are_many(
+    cores: int, limit: str, monkeypatch: pytest.MonkeyPatch, *, stays: bool
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", limit)
+    for module in (backend, pool):
+        monkeypatch.setattr(module, "available_cores", lambda: cores)
+    notes: list[str] = []
+    made = backend_for(make_plan(SearchConfig(task="hopper")), notes.append)
+    assert bool(notes) == stays
     made.close()
 
 
