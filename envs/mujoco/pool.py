@@ -55,15 +55,15 @@ class SimulationPool:
     place: Float
     """Place [B] along x in metres, from which the forward reward is measured."""
 
-    def __init__(self, robot: Robot, threads: int) -> None:
+    def __init__(self, robot: Robot) -> None:
         self.model = load_model(robot)
-        self.robot, self.threads = robot, threads
+        self.robot = robot
         self.step_s = float(self.model.opt.timestep) * robot.frame_skip
         forces = 6 * self.model.nbody if robot.contact_cost else 0
         self._sizes = (self.model.nq, self.model.nv, forces)
         self._functions = self._called()
         self._data: list[Any] = []
-        self._helpers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._helpers: ThreadPoolExecutor | None = None
         self.resize(0)
 
     def resize(self, batch: int) -> None:
@@ -82,8 +82,8 @@ class SimulationPool:
         mujoco.mj_forward(self.model, data)
         show_state(self._memory, self._sizes, episode, self.state, self.place)
 
-    def advance(self, episodes: NDArray[np.int64], torques: Float) -> None:
-        """Take one step in some episodes [L]; motor inputs [B, nu] are of all."""
+    def advance(self, episodes: NDArray[np.int64], torques: Float, threads: int) -> None:
+        """Take one step in some episodes [L] on threads; motor inputs [B, nu] are of all."""
         counter = np.zeros(1, dtype=np.int64)
 
         def work() -> None:  # holds `self`, so that the memory of the episodes lives
@@ -100,8 +100,13 @@ class SimulationPool:
                 self.place,
             )
 
-        others = min(self.threads, len(episodes)) - 1
-        helping = [self._helpers.submit(work) for _ in range(others)] if self._helpers else []
+        others = min(threads, len(episodes)) - 1
+        if others < 1:
+            work()
+            return
+        if self._helpers is None:
+            self._helpers = ThreadPoolExecutor()  # which starts as many as are at work
+        helping = [self._helpers.submit(work) for _ in range(others)]
         try:
             work()
         finally:
@@ -115,6 +120,10 @@ class SimulationPool:
         """End the threads."""
         if self._helpers is not None:
             self._helpers.shutdown()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has too: all but threads."""
+        return {**vars(self), "_helpers": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the addresses of a copy, which has memory of its own."""

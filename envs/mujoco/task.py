@@ -147,10 +147,10 @@ class MujocoTask:
 
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, n, do]."""
-        from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
+        from rolecast.envs.mujoco.pool import SimulationPool
 
         if self._pool is None:
-            self._pool = SimulationPool(self.robot, usable_threads(self.threads))
+            self._pool = SimulationPool(self.robot)
         batch = np.size(seeds)
         self._pool.resize(batch)
         self.seeds = np.zeros(batch, dtype=np.uint64)
@@ -187,13 +187,14 @@ class MujocoTask:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
             RunError: the simulator diverged; names the seed and the step.
         """
+        from rolecast.envs.mujoco.pool import usable_threads
         from rolecast.envs.mujoco.step_fused import settle
 
         pool, robot = self._running(), self.robot
         actions = checked_actions(self._spec, actions, self.seeds.size, self.steps)
         live, before = ~self._done, pool.place.copy()
         torques = self._layout.torques(actions)
-        pool.advance(np.flatnonzero(live), torques)
+        pool.advance(np.flatnonzero(live), torques, usable_threads(self.threads))
         distance, reward = pool.place - before, np.empty(live.size)
         squares = np.zeros((2, live.size))
         np.einsum("bi,bi->b", torques, torques, out=squares[0])

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, Float, Float32
-from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, twins, unwrapped
+from rolecast.envs.rewards.task import (
+    RAW_REWARD,
+    RewardTask,
+    set_threads,
+    twins,
+    unwrapped,
+)
 from rolecast.envs.spec import BatchedTask, KnowsPresence
 from rolecast.platform.rollout.played import (
     Episodes,
@@ -46,11 +52,17 @@ def play_batched(episodes: Episodes, record: int) -> Played:
     # Half of the episodes wait at first: who has short ones takes more of them.
     width = min(BATCHED_LANES, -(-episodes.seeds.size // (2 * len(tasks))))
     with ThreadPoolExecutor(len(tasks)) as pool:
-        playing = [pool.submit(_Lanes(ledger, task, width).play) for task in tasks]
+        playing = {pool.submit(_Lanes(ledger, task, width).play): task for task in tasks}
+        threads = len(tasks)
         try:
-            for thread in as_completed(playing):
-                thread.result()
+            for ended in as_completed(tuple(playing)):
+                ended.result()
+                del playing[ended]
+                for task in playing.values():  # what waits for its last episodes gets the threads
+                    set_threads(task, threads // len(playing))
         finally:
+            for task in tasks:
+                set_threads(task, 1)
             ledger.over = True  # whoever plays on after an error or Ctrl-C ends with its step
     return ledger.played()
 

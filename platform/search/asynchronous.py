@@ -105,10 +105,8 @@ class AsynchronousSearch(Search):
         return metrics
 
     def leave_out(self, seconds: float) -> None:
-        """Leave seconds out as `Search` does; where episodes ran meanwhile, they were searching."""
-        if self._beside and self._under_way:
-            self._evaluating_s += seconds
-        else:
+        """Leave seconds out as `Search` does, but not where episodes may have run meanwhile."""
+        if not (self._beside and self._under_way):
             super().leave_out(seconds)
 
     def _wanted(self, kind: Kind | None, spent: Spent) -> BatchRequest | None:

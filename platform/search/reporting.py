@@ -55,7 +55,7 @@ class Reporter:
         self._written = float("-inf")
         self._events: Events | None = None
         self._scores = scores
-        self._since = seen.wall_time_s, seen.spent
+        self._since = seen.wall_time_s, seen.spent, self._clock()
         self._batches_seen = 0
 
     def batch(
@@ -116,13 +116,14 @@ class Reporter:
         spent = batch.spent_after
         share = self._budget.share(spent)
         now = batch.wall_time_s
-        begun, before = self._since
+        begun, before, waited_from = self._since
         done = share - self._budget.share(before)
         running = max(now - begun, 1e-9)
+        waited = self._clock() - waited_from  # with the time of loggers, which a user waits for too
         foretold = done > 0
         if self._batches_seen == 0:  # it started processes and loaded kernels, as no later one will
-            self._since = now, spent
-            foretold = foretold and running > START_S
+            self._since = now, spent, self._clock()
+            foretold = foretold and waited > START_S
         self._batches_seen += 1
         # What the optimiser believes is about rewards as paid, so it is no score if they differ.
         beliefs = reply.beliefs if batch.paid_as_earned else {}
@@ -140,7 +141,7 @@ class Reporter:
             ask_s=reply.ask_s,
             tell_s=reply.tell_s,
             wall_time_s=batch.wall_time_s,
-            time_left_s=running * (1.0 - share) / done if foretold else None,
+            time_left_s=waited * (1.0 - share) / done if foretold else None,
         )
 
 

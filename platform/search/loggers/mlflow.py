@@ -4,15 +4,15 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from mlflow import MlflowClient, get_tracking_uri
 from mlflow.entities import Metric, Param
 
-from rolecast.core.errors import ConfigError, RequestError, RunError, on_one_line
-from rolecast.platform.search.loggers.protocol import logged_figures
+from rolecast.core.errors import ConfigError, RequestError, RunError
+from rolecast.platform.search.loggers.protocol import logged_figures, store_sentences
 
 _EXPERIMENT_NAME: Final = "rolecast"
 """Where the environment names no experiment."""
@@ -44,13 +44,13 @@ class MlflowLogger:
         Raises:
             RequestError: the store cannot be opened, or has no such experiment.
         """
-        server = urlsplit(get_tracking_uri())
-        if server.scheme in {"http", "https"}:
-            note(
-                f"contacting MLflow at {server.hostname}; where nothing answers, it gives up after "
-                "minutes, or sooner with fewer MLFLOW_HTTP_REQUEST_MAX_RETRIES"
-            )
-        with _sentences(RequestError, "open its store"):
+        with store_sentences(RequestError, "MLflow cannot use its store"):
+            server = urlsplit(get_tracking_uri())
+            if server.scheme in {"http", "https"}:
+                note(
+                    f"contacting MLflow at {server.hostname}; where nothing answers, it gives up "
+                    "after minutes, or sooner with fewer MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+                )
             self._client = MlflowClient()
             self._experiment = self._found_experiment()
 
@@ -63,13 +63,16 @@ class MlflowLogger:
         if trial.trial_id in self._runs:
             return  # taken up again
         settings = {_legal(name): value[:_LONGEST_VALUE] for name, value in _flat(trial.config)}
-        with _sentences(RunError, "begin a run"), ExitStack() as failed:
+        with store_sentences(RunError, "MLflow cannot begin a run"):
             created = self._client.create_run(self._experiment, run_name=str(trial))
             self._runs[trial.trial_id] = created.info.run_id
-            failed.callback(self.log_trial_end, trial, failed=True)
             parameters = [Param(name, value) for name, value in settings.items()]
-            self._client.log_batch(created.info.run_id, params=parameters)
-            failed.pop_all()
+            try:
+                self._client.log_batch(created.info.run_id, params=parameters)
+            except BaseException:
+                with suppress(Exception):  # the first error says why
+                    self.log_trial_end(trial, failed=True)
+                raise
 
     def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
         """Add a point to every curve, at its env steps.
@@ -81,8 +84,9 @@ class MlflowLogger:
         figures = logged_figures(result)
         if self._steps.get(trial.trial_id) == step:  # the held-out score, after the last batch
             del figures["env_steps"]
-        metrics = [Metric(_legal(name), value, now, step) for name, value in figures.items()]
-        with _sentences(RunError, "take a result"):
+        named = {_legal(name): value for name, value in figures.items()}
+        metrics = [Metric(name, value, now, step) for name, value in named.items()]
+        with store_sentences(RunError, "MLflow cannot take a result"):
             self._client.log_batch(self._runs[trial.trial_id], metrics=metrics)
         self._steps[trial.trial_id] = step
 
@@ -95,7 +99,7 @@ class MlflowLogger:
         run = self._runs.pop(trial.trial_id, None)
         self._steps.pop(trial.trial_id, None)
         if run is not None:
-            with _sentences(RunError, "end a run"):
+            with store_sentences(RunError, "MLflow cannot end a run"):
                 self._client.set_terminated(run, "FAILED" if failed else "FINISHED")
 
     def _found_experiment(self) -> str:
@@ -117,18 +121,10 @@ class MlflowLogger:
         return found
 
 
-@contextmanager
-def _sentences(kind: type[RequestError | RunError], what: str) -> Iterator[None]:
-    """Say in one sentence why MLflow cannot do something: its stores raise errors of any kind."""
-    try:
-        yield
-    except Exception as error:
-        raise kind(f"MLflow cannot {what}: {on_one_line(error)}") from error
-
-
 def _legal(name: str) -> str:
     """Return a name as MLflow takes it."""
-    return re.sub(r"[^\w./: -]", "_", name)[:_LONGEST_NAME]
+    parts = re.sub(r"[^\w./: -]", "_", name)[:_LONGEST_NAME].split("/")
+    return "/".join(part if part.strip(".") else "_" for part in parts)
 
 
 def _flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

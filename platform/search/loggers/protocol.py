@@ -1,14 +1,14 @@
 """How a search or a trial is told to others: by the names of Ray Tune's `LoggerCallback`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
-from rolecast.core.errors import ConfigError
+from rolecast.core.errors import ConfigError, RequestError, RunError, on_one_line
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 
 _OWN_PREFIXES: Final = ("optimizer/", "task/")
@@ -99,6 +99,23 @@ def logged_figures(result: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
+@contextmanager
+def store_sentences(kind: type[RequestError | RunError], what: str) -> Iterator[None]:
+    """Say in one sentence what a store cannot do: stores raise errors of any kind.
+
+    Args:
+        kind: of the error.
+        what: "MLflow cannot begin a run", for example.
+    Raises:
+        RequestError: of that kind.
+        RunError: of that kind.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise kind(f"{what}: {on_one_line(error)}") from error
+
+
 class Told:
     """One search and those who are told of it."""
 
@@ -152,4 +169,6 @@ class Told:
         self._leave_out(self._clock() - began)
 
     def _end(self, callback: TrialCallback) -> None:
-        callback.log_trial_end(self._trial, failed=self._failed)
+        # Where the search has failed, why is on its way to the user.
+        with suppress(Exception) if self._failed else nullcontext():
+            callback.log_trial_end(self._trial, failed=self._failed)

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import wandb
 
-from rolecast.core.errors import RunError, on_one_line
-from rolecast.platform.search.loggers.protocol import logged_figures
+from rolecast.core.errors import RunError
+from rolecast.platform.search.loggers.protocol import logged_figures, store_sentences
 
 _PROJECT_NAME: Final = "rolecast"
 """Where the environment names no project."""
@@ -30,7 +30,7 @@ class WandbLogger:
         """
         if trial.trial_id in self._runs:
             return  # taken up again
-        try:
+        with store_sentences(RunError, "wandb cannot begin a run"):
             run = wandb.init(
                 project=os.environ.get("WANDB_PROJECT", _PROJECT_NAME),
                 name=str(trial),
@@ -39,17 +39,25 @@ class WandbLogger:
                 reinit="create_new",
                 settings=wandb.Settings(console="off", silent=True),
             )
-        except Exception as error:  # also of pydantic, where a variable has a wrong value
-            raise RunError(f"wandb cannot begin a run: {on_one_line(error)}") from error
-        run.define_metric("*", step_metric="env_steps")
-        self._runs[trial.trial_id] = run
+            self._runs[trial.trial_id] = run
+            run.define_metric("*", step_metric="env_steps")
 
     def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
-        """Add a point to every curve."""
-        self._runs[trial.trial_id].log(logged_figures(result))
+        """Add a point to every curve.
+
+        Raises:
+            RunError: wandb does not take it.
+        """
+        with store_sentences(RunError, "wandb cannot take a result"):
+            self._runs[trial.trial_id].log(logged_figures(result))
 
     def log_trial_end(self, trial: Any, failed: bool = False) -> None:
-        """End the run."""
+        """End the run.
+
+        Raises:
+            RunError: wandb does not let it end.
+        """
         run = self._runs.pop(trial.trial_id, None)
         if run is not None:
-            run.finish(exit_code=int(failed))
+            with store_sentences(RunError, "wandb cannot end a run"):
+                run.finish(exit_code=int(failed))

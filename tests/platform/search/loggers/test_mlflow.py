@@ -66,7 +66,7 @@ def test_a_store_that_cannot_be_opened_is_one_sentence_and_leaves_no_folder(
     said = capsys.readouterr().err
     assert "Traceback" not in said
     *_, sentence = said.splitlines()
-    assert "MLflow cannot open its store: " in sentence
+    assert "MLflow cannot use its store: " in sentence
     assert not (tmp_path / "run").exists()
 
 
@@ -81,7 +81,7 @@ def test_a_server_is_named_before_it_is_contacted(
     *_, note, sentence = capsys.readouterr().err.splitlines()
     assert note.startswith("contacting MLflow at 127.0.0.1; ")
     assert note.endswith("MLFLOW_HTTP_REQUEST_MAX_RETRIES")
-    assert "MLflow cannot open its store: " in sentence
+    assert "MLflow cannot use its store: " in sentence
     assert not (tmp_path / "run").exists()
 
 
@@ -138,7 +138,7 @@ def test_the_environment_names_the_experiment_by_name_or_id(
         logger()
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "")
     monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", "77")
-    with pytest.raises(RequestError, match=r"MLflow cannot open its store: .*77"):
+    with pytest.raises(RequestError, match=r"MLflow cannot use its store: .*77"):
         logger()
     client.delete_experiment(mine)
     monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", mine)

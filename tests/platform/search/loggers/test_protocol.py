@@ -76,10 +76,22 @@ def test_the_time_of_callbacks_is_no_time_of_searching(tmp_path: Path, asynchron
 
 
 def test_where_episodes_run_while_callbacks_are_told_it_is_searching(tmp_path: Path) -> None:
-    """Else shares of the time would add up to more than 1."""
     settings = SMALL | {"asynchronous": True, "threads": 2}
-    result = search("pred_prey_3", out=tmp_path / "run", callbacks=[Slow()], **settings)
-    assert result.summary["wall_time_s"] > 0.6
+    progress = Snapshots()
+    result = search(
+        "pred_prey_3", out=tmp_path / "run", callbacks=[Slow()], progress=progress, **settings
+    )
+    first, *between, last = progress.told
+    assert last.wall_time_s - first.wall_time_s > 0.2 * len(between)
+    assert result.summary["time_shares"]["workers_wait"] > 0.5
+
+
+def test_time_left_includes_that_of_callbacks_to_come(tmp_path: Path) -> None:
+    progress = Snapshots()
+    search("pred_prey_3", out=tmp_path / "run", callbacks=[Slow()], progress=progress, **SMALL)
+    _, second, *others = progress.told
+    assert second.time_left_s is not None
+    assert second.time_left_s > 0.2 * (len(others) - 1)
 
 
 class Unready(Recorder):
