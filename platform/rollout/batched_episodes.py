@@ -61,9 +61,9 @@ def play_batched(episodes: Episodes, record: int) -> Played:
                 for task in playing.values():  # what waits for its last episodes gets the threads
                     set_threads(task, threads // len(playing))
         finally:
+            ledger.over = True  # whoever plays on after an error or Ctrl-C ends with its step
             for task in tasks:
                 set_threads(task, 1)
-            ledger.over = True  # whoever plays on after an error or Ctrl-C ends with its step
     return ledger.played()
 
 

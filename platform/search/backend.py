@@ -93,7 +93,9 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     """
     config = plan.config
     patience = config.patience(note)
-    here = LocalEvaluator(plan.task, plan.policy, config.threads, patience=patience)
+    # Asked for its metrics, a compiled task plays by its batched form: one batch at a time.
+    threads = config.threads if plan.compiled or has_twins(plan.task) else 1
+    here = LocalEvaluator(plan.task, plan.policy, threads, patience=patience)
     if config.workers == 0:
         return LocalBackend(here)
     alone = config.workers is None and config.address is None and not _in_a_cluster()
