@@ -228,7 +228,7 @@ fits. `rolecast bench causal --part authors` makes this page and `causal_authors
 The authors' code (github.com/ssethz/mcbo) runs with BoTorch 0.7.3. Replaced: its logger, by one
 that keeps the rewards; its initial data, by those of our search; `torch.seed`, by which its seeds
 change nothing; and on `causal:toy` and `causal:psa` the number of random starts of a round, which
-the table gives, 1,000 in its code. Rounds are few, as one takes it 2 to 46 s of a processor.
+the table gives, 1,000 in its code. Rounds are few, as one takes it up to a minute of a core.
 """
 
 
