@@ -111,6 +111,8 @@ class SimulationPool:
             work()
         finally:
             wait(helping)
+        for helper in helping:
+            helper.result()
 
     def data(self, episode: int) -> Any:
         """Return the `mujoco.MjData` of an episode."""

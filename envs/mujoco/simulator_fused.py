@@ -113,7 +113,8 @@ def step_episodes(
     Args:
         functions: [2], addresses of a step and of the contact forces; 0 for the second: no forces.
         model: address of the `mjModel`.
-        memory: [B, 6], addresses; see `SimulationPool`.
+        memory: [B, 6], addresses of an episode's `mjData`, and in it of the motors' inputs, the
+            place along x, positions, velocities and contact forces.
         sizes: numbers of positions, of velocities and of contact forces in a state.
         frame_skip: simulator steps of one step.
         counter: [1], 0 at first; the same array for all threads that share the episodes.
