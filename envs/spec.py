@@ -84,9 +84,10 @@ class BatchedTask(Protocol):
     - `state_size` and `state()` [B, S]: what is known of the whole world, for centralised critics;
       of size 0 where the task tells no more than its observations.
 
-    Optional members of a simulator that releases Python's lock: `threads`, how many are to take its
-    steps (None: as many as it likes), and `twins()`, a task like this one for each of them. Twins
-    may play side by side; they belong to the task, which closes them.
+    Optional members of a compiled simulator: `threads`, how many are to play its episodes (None: as
+    many as it likes), and `twins()`, a task like this one for each of them, with `play_on` as of
+    `rolecast.envs.mujoco.task.MujocoTask`. Twins may play side by side; they belong to the task,
+    which closes them.
 
     Optional members for films: `frame(episode)`, a picture [H, W, 3] of its current state, and
     `frames_per_second`, the steps in a second of the task's own time.

@@ -6,6 +6,7 @@ on any thread. Source of the order of calls: Gymnasium's `MujocoEnv`.
 """
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
 
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
-from rolecast.core.types import Float
+from rolecast.core.types import Float, Float32
+from rolecast.envs.mujoco.episode_fused import play_steps
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.robots import Robot
 from rolecast.envs.mujoco.simulator_fused import (
@@ -23,8 +25,9 @@ from rolecast.envs.mujoco.simulator_fused import (
     address_of,
     library_address,
     show_state,
-    step_episodes,
 )
+from rolecast.envs.mujoco.step_fused import Rules, Running, observe, take_steps
+from rolecast.envs.mujoco.views import Layout
 
 TRUNK_BODY: Final = 1
 """Index of the first body after the world."""
@@ -55,52 +58,109 @@ class SimulationPool:
     place: Float
     """Place [B] along x in metres, from which the forward reward is measured."""
 
-    def __init__(self, robot: Robot) -> None:
+    steps: NDArray[np.int64]
+    """Steps [B] taken."""
+
+    done: NDArray[np.bool_]
+    """Whether an episode [B] has ended; so have those that were not begun."""
+
+    fallen: NDArray[np.bool_]
+    """Whether an episode [B] ended because the body fell, not by the horizon alone."""
+
+    bonus: Float
+    """Reward [B] of a healthy body in the last step."""
+
+    observations: Float
+    """Observations [B, n, do] after the last step."""
+
+    reward: Float
+    """Reward [B] of the last step."""
+
+    distance: Float
+    """Distance [B] of the last step, in metres."""
+
+    def __init__(self, robot: Robot, layout: Layout, horizon: int) -> None:
         self.model = load_model(robot)
-        self.robot = robot
+        self.robot, self.horizon, self._layout = robot, horizon, layout
         self.step_s = float(self.model.opt.timestep) * robot.frame_skip
         forces = 6 * self.model.nbody if robot.contact_cost else 0
         self._sizes = (self.model.nq, self.model.nv, forces)
-        self._functions = self._called()
         self._data: list[Any] = []
+        self._rules = self._followed()
         self._helpers: ThreadPoolExecutor | None = None
         self.resize(0)
 
     def resize(self, batch: int) -> None:
-        """Allocate B episodes, none of them started."""
-        self._data = self._data[:batch]
-        self._data += [mujoco.MjData(self.model) for _ in range(batch - len(self._data))]
-        self._memory = self._addresses()
+        """Allocate B episodes, none of them begun."""
+        if batch != len(self._data):
+            self._data = self._data[:batch]
+            self._data += [mujoco.MjData(self.model) for _ in range(batch - len(self._data))]
+            self._rules = self._followed()
         self.state = np.zeros((batch, sum(self._sizes) + 1))
-        self.place = np.zeros(batch)
+        self.place, self.bonus = np.zeros(batch), np.zeros(batch)
+        self.steps = np.zeros(batch, dtype=np.int64)
+        self.done, self.fallen = np.ones(batch, dtype=bool), np.zeros(batch, dtype=bool)
+        self.observations = np.zeros((batch, *self._layout.seen.shape))
+        self.reward, self.distance = np.zeros(batch), np.zeros(batch)
 
     def begin(self, episode: int, positions: Float, velocities: Float) -> None:
-        """Start an episode in a state of positions [nq] and velocities [nv]."""
+        """Begin an episode in a state of positions [nq] and velocities [nv]."""
         data = self._data[episode]
         mujoco.mj_resetData(self.model, data)
         data.qpos[:], data.qvel[:] = positions, velocities
         mujoco.mj_forward(self.model, data)
-        show_state(self._memory, self._sizes, episode, self.state, self.place)
+        show_state(self._rules[1], self._sizes, episode, self.state, self.place)
+        observe(self._layout.view, self.state, self.observations, episode)
+        self.steps[episode], self.done[episode], self.fallen[episode] = 0, False, False
 
-    def advance(self, episodes: NDArray[np.int64], torques: Float, threads: int) -> None:
-        """Take one step in some episodes [L] on threads; motor inputs [B, nu] are of all."""
-        counter = np.zeros(1, dtype=np.int64)
+    def step(self, torques: Float, threads: int) -> bool:
+        """Take one step in all episodes that go on; return whether all rewards are finite.
+
+        Args:
+            torques: motors' inputs [B, nu].
+            threads: that share the episodes.
+        """
+        counter = np.zeros(2, dtype=np.int64)
 
         def work() -> None:  # holds `self`, so that the memory of the episodes lives
-            step_episodes(
-                self._functions,
-                address_of(self.model),
-                self._memory,
-                self._sizes,
-                self.robot.frame_skip,
-                counter,
-                episodes,
-                torques,
-                self.state,
-                self.place,
-            )
+            take_steps(self._rules, self._running(), torques, counter)
 
-        others = min(threads, len(episodes)) - 1
+        self._share(work, min(threads, self.done.size) - 1)
+        return not counter[1]
+
+    def play(
+        self,
+        policy: tuple[int, tuple[Any, ...]],
+        lanes: tuple[Float32, Float32],
+        bound: float,
+        sums: Float,
+        log: Float,
+        totals: Float,
+    ) -> int:
+        """Play the only episode on; return as `play_steps`, with arguments as of `play_on`."""
+        moved = self._layout.moved.ravel()
+        return play_steps(
+            self._rules, self._running(), np.empty((1, moved.size)), moved,
+            *policy, *lanes, bound, sums, log, totals,
+        )  # fmt: skip
+
+    def _followed(self) -> Rules:
+        """Return what is the same in all steps."""
+        robot = self.robot
+        numbers = self.step_s, robot.control_cost, robot.contact_cost, robot.healthy_reward
+        return (
+            self._called(), self._addresses(), self._sizes, robot.frame_skip, self._layout.view,
+            *robot.healthy_range(), numbers, robot.mortal, self.horizon,
+        )  # fmt: skip
+
+    def _running(self) -> Running:
+        return (
+            self.state, self.place, self.steps, self.done, self.fallen, self.bonus,
+            self.observations, self.reward, self.distance,
+        )  # fmt: skip
+
+    def _share(self, work: Callable[[], None], others: int) -> None:
+        """Do work that threads take parts of, on so many others too."""
         if others < 1:
             work()
             return
@@ -130,12 +190,12 @@ class SimulationPool:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the addresses of a copy, which has memory of its own."""
         vars(self).update(state)
-        self._functions, self._memory = self._called(), self._addresses()
+        self._rules = self._followed()
 
     def _called(self) -> Addresses:
-        """Return the addresses [2] of what a step calls; 0 for no contact forces."""
+        """Return the addresses [3] of the model and of what a step calls; 0: no contact forces."""
         forces = library_address("mj_rnePostConstraint") if self.robot.contact_cost else 0
-        return np.array([library_address("mj_step"), forces])
+        return np.array([address_of(self.model), library_address("mj_step"), forces])
 
     def _addresses(self) -> Addresses:
         """Return where each `MjData` is, and in it inputs, x and the parts of a state [B, 6]."""

@@ -7,6 +7,7 @@ it and exits. Bodies of this project take at most some 2 % of that stack.
 """
 
 import ctypes
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,8 @@ from rolecast.core.types import Float
 
 Addresses = NDArray[np.int64]
 
+Sizes = tuple[int, int, int]
+
 BYTE_POINTER: Final = ir.IntType(8).as_pointer()
 
 _pointer_to: Any = types.CPointer
@@ -28,6 +31,7 @@ _pointer_to: Any = types.CPointer
 NUMBER_POINTER: Final = _pointer_to(types.float64)
 
 
+@cache
 def library_address(function: str) -> int:
     """Return the address of a function of the simulator's library.
 
@@ -82,10 +86,17 @@ ticket: Any = intrinsic(_ticket)
 
 
 @compiled_exactly
-def show_state(
-    memory: Addresses, sizes: tuple[int, int, int], episode: int, state: Float, place: Float
-) -> None:
-    """Write state [B, F] and place [B] of one episode; arguments as of `step_episodes`."""
+def show_state(memory: Addresses, sizes: Sizes, episode: int, state: Float, place: Float) -> None:
+    """Write what the simulator has of one episode.
+
+    Args:
+        memory: [B, 6], addresses of an episode's `mjData`, and in it of the motors' inputs, the
+            place along x, positions, velocities and contact forces.
+        sizes: numbers of positions, of velocities and of contact forces in a state.
+        episode: its row.
+        state: [B, F], positions, velocities, forces and a zero, written.
+        place: [B], in metres, written.
+    """
     place[episode] = numbers_at(memory[episode, 2])[0]
     column = 0
     for part in range(3):
@@ -96,42 +107,23 @@ def show_state(
 
 
 @compiled_exactly
-def step_episodes(
-    functions: Addresses,
-    model: int,
-    memory: Addresses,
-    sizes: tuple[int, int, int],
-    frame_skip: int,
-    counter: NDArray[np.int64],
-    episodes: NDArray[np.int64],
-    torques: Float,
-    state: Float,
-    place: Float,
+def simulate(
+    functions: Addresses, frame_skip: int, memory: Addresses, episode: int, torques: Float
 ) -> None:
-    """Take one step in episodes, each by the first thread that asks for it.
+    """Let one episode go on by a step of the task.
 
     Args:
-        functions: [2], addresses of a step and of the contact forces; 0 for the second: no forces.
-        model: address of the `mjModel`.
-        memory: [B, 6], addresses of an episode's `mjData`, and in it of the motors' inputs, the
-            place along x, positions, velocities and contact forces.
-        sizes: numbers of positions, of velocities and of contact forces in a state.
-        frame_skip: simulator steps of one step.
-        counter: [1], 0 at first; the same array for all threads that share the episodes.
-        episodes: [L], rows of those to be stepped.
+        functions: [3], addresses of the `mjModel`, of a step of the simulator and of its contact
+            forces; 0 for the last: no forces.
+        frame_skip: steps of the simulator.
+        memory: as of `show_state`.
+        episode: its row.
         torques: [B, nu], motors' inputs.
-        state: [B, F], positions, velocities, forces and a zero, written.
-        place: [B], in metres, written.
     """
-    turn = ticket(counter)
-    while turn < episodes.size:
-        episode = episodes[turn]
-        data, inputs = memory[episode, 0], numbers_at(memory[episode, 1])
-        for motor in range(torques.shape[1]):
-            inputs[motor] = torques[episode, motor]
-        for _ in range(frame_skip):
-            invoke(functions[0], model, data)
-        if functions[1]:
-            invoke(functions[1], model, data)
-        show_state(memory, sizes, episode, state, place)
-        turn = ticket(counter)
+    data, inputs = memory[episode, 0], numbers_at(memory[episode, 1])
+    for motor in range(torques.shape[1]):
+        inputs[motor] = torques[episode, motor]
+    for _ in range(frame_skip):
+        invoke(functions[1], functions[0], data)
+    if functions[2]:
+        invoke(functions[2], functions[0], data)

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import ConfigError, RunError, stepped_outside
-from rolecast.core.types import Float, Seeds
+from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.ids import format_id
 from rolecast.envs.mujoco.robots import Robot
@@ -72,7 +72,6 @@ class MujocoTask:
         self.robot, self.threads = robot, threads
         self._layout = layout(robot, split, obs)
         self._body = layout(robot, "whole", obs)
-        self._low, self._high = robot.healthy_range()
         options: dict[str, object] = {}
         if obs != "local":
             options["obs"] = obs
@@ -104,8 +103,7 @@ class MujocoTask:
             symmetries=symmetries,
             threads=1,
         )
-        self._bonus: Float = np.zeros(0)
-        self._forget()
+        self.seeds = np.zeros(0, dtype=np.uint64)
 
     @property
     def spec(self) -> TaskSpec:
@@ -123,12 +121,14 @@ class MujocoTask:
     @property
     def terminated(self) -> NDArray[np.bool_]:
         """Whether an episode [B] ended because the body fell, not by the horizon alone."""
-        return self._fallen.copy()
+        return np.zeros(0, dtype=bool) if self._pool is None else self._pool.fallen.copy()
 
     @property
     def survival_bonus(self) -> Float | None:
         """Healthy reward [B] in the rewards of the last step; None for a robot without one."""
-        return self._bonus.copy() if self.robot.pays_survival else None
+        if not self.robot.pays_survival:
+            return None
+        return np.zeros(0) if self._pool is None else self._pool.bonus.copy()
 
     @property
     def state_size(self) -> int:
@@ -150,14 +150,10 @@ class MujocoTask:
         from rolecast.envs.mujoco.pool import SimulationPool
 
         if self._pool is None:
-            self._pool = SimulationPool(self.robot)
+            self._pool = SimulationPool(self.robot, self._layout, self._spec.horizon)
         batch = np.size(seeds)
         self._pool.resize(batch)
         self.seeds = np.zeros(batch, dtype=np.uint64)
-        self.steps = np.zeros(batch, dtype=np.int64)
-        self._done = np.ones(batch, dtype=bool)
-        self._fallen = np.zeros(batch, dtype=bool)
-        self._bonus = np.zeros(batch)
         return self.restart(np.arange(batch), seeds)
 
     def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
@@ -177,8 +173,7 @@ class MujocoTask:
         starts = start_states(self.robot, pool.model.qpos0, episode_keys(self.seeds[rows]))
         for episode, positions, velocities in zip(rows.tolist(), *starts, strict=True):
             pool.begin(episode, positions, velocities)
-        self.steps[rows], self._done[rows], self._fallen[rows] = 0, False, False
-        return self._observe(pool)
+        return pool.observations.copy()
 
     def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
         """Advance all episodes by one step; see `BatchedTask.step`.
@@ -187,31 +182,48 @@ class MujocoTask:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
             RunError: the simulator diverged; names the seed and the step.
         """
-        from rolecast.envs.mujoco.pool import usable_threads
-        from rolecast.envs.mujoco.step_fused import settle
-
-        pool, robot = self._running(), self.robot
-        actions = checked_actions(self._spec, actions, self.seeds.size, self.steps)
-        live, before = ~self._done, pool.place.copy()
+        pool = self._running()
+        actions = checked_actions(self._spec, actions, self.seeds.size, pool.steps)
         torques = self._layout.torques(actions)
-        pool.advance(np.flatnonzero(live), torques, usable_threads(self.threads))
-        distance, reward = pool.place - before, np.empty(live.size)
-        squares = np.zeros((2, live.size))
-        np.einsum("bi,bi->b", torques, torques, out=squares[0])
-        if robot.contact_cost:
-            forces = np.minimum(np.maximum(pool.state[:, self._low.size :], -1.0), 1.0)
-            np.einsum("bi,bi->b", forces, forces, out=squares[1])
-        numbers = pool.step_s, robot.control_cost, robot.contact_cost, robot.healthy_reward
-        broken = settle(
-            live, distance, pool.state, self._low, self._high, squares, numbers, robot.mortal,
-            self.steps, self._spec.horizon, self._done, self._fallen, self._bonus, reward,
-        )  # fmt: skip
-        if broken >= 0:
-            raise RunError(
-                f"task {self._spec.id!r} diverged in step {self.steps[broken]} of the episode of "
-                f"seed {self.seeds[broken]}; expected finite positions"
-            )
-        return self._observe(pool), reward, self._done.copy(), {"distance": distance}
+        if not pool.step(torques, self._usable_threads()):
+            raise self._diverged(pool)
+        metrics = {"distance": pool.distance.copy()}
+        return pool.observations.copy(), pool.reward.copy(), pool.done.copy(), metrics
+
+    def play_on(
+        self,
+        policy: tuple[int, tuple[Any, ...]],
+        lanes: tuple[Float32, Float32],
+        bound: float,
+        sums: Float,
+        log: Float,
+        totals: Float,
+    ) -> tuple[int, bool, Mapping[str, float]]:
+        """Play the only running episode on, to its end or as many steps as a log has.
+
+        Args:
+            policy: address and arguments of the kernel of a policy, which acts once.
+            lanes: its observations [1, n, do, W] and actions [1, n, da, W]; the first lane plays.
+            bound: to which observations are clipped before they are summed.
+            sums: [2, n, do], to which sums of observations acted upon and of their squares are
+                added; or [0, n, do].
+            log: [T, 2], rewards of the steps, and survival bonuses in them, written.
+            totals: [2], zeros at the start of an episode; the rewards are added to the first.
+        Returns:
+            Steps taken, whether the episode has ended, and metrics summed over all its steps.
+        Raises:
+            ConfigError: an action is not finite.
+            RunError: the simulator diverged; names the seed and the step.
+        """
+        from rolecast.envs.mujoco.episode_fused import ACTION_FAULT
+
+        pool = self._running()
+        taken = pool.play(policy, lanes, bound, sums, log, totals)
+        if taken == ACTION_FAULT:
+            checked_actions(self._spec, lanes[1][:, :, :, 0], 1, pool.steps)
+        if taken < 0:
+            raise self._diverged(pool)
+        return taken, bool(pool.done[0]), {"distance": float(totals[1])}
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return a picture [H, W, 3] of the current state of one episode.
@@ -228,9 +240,7 @@ class MujocoTask:
 
     def twins(self) -> "list[MujocoTask]":
         """Return a task like this one for each of its threads, with one thread each."""
-        from rolecast.envs.mujoco.pool import usable_threads
-
-        threads = usable_threads(self.threads)
+        threads = self._usable_threads()
         while len(self._twins) < threads:
             self._twins.append(self._twin())
         return self._twins[:threads]
@@ -245,20 +255,21 @@ class MujocoTask:
             self._pool.close()
         self._pool = self._camera = None
         self._twins = []
-        self._forget()
-
-    def _forget(self) -> None:
         self.seeds = np.zeros(0, dtype=np.uint64)
-        self.steps = np.zeros(0, dtype=np.int64)
-        self._done = np.zeros(0, dtype=bool)
-        self._fallen = np.zeros(0, dtype=bool)
-        self._bonus = np.zeros(0)
+
+    def _diverged(self, pool: "SimulationPool") -> RunError:
+        broken = np.flatnonzero(~np.isfinite(pool.reward))[0]
+        return RunError(
+            f"task {self._spec.id!r} diverged in step {pool.steps[broken]} of the episode of "
+            f"seed {self.seeds[broken]}; expected finite positions"
+        )
+
+    def _usable_threads(self) -> int:
+        from rolecast.envs.mujoco.pool import usable_threads
+
+        return usable_threads(self.threads)
 
     def _running(self) -> "SimulationPool":
         if self._pool is None or not self.seeds.size:
             raise stepped_outside(self._spec.id)
         return self._pool
-
-    def _observe(self, pool: "SimulationPool") -> Float:
-        """Return observations [B, n, do] of the current states of all episodes."""
-        return self._layout.observe(pool.state)

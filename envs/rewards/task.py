@@ -1,6 +1,6 @@
 """Task with reward settings, as a batched task and compiled."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -82,22 +82,17 @@ def set_threads(task: BatchedTask, threads: int | None) -> None:
 
 
 def has_twins(task: BatchedTask) -> bool:
-    """Return whether a task's own class has `twins`.
+    """Return whether a task's own class has `twins`, which play whole episodes.
 
     A task derived from it, or one that forwards to it, may step in a way that no twin knows.
     """
     return "twins" in vars(type(unwrapped(task)))
 
 
-def twins(task: BatchedTask) -> list[BatchedTask]:
-    """Return tasks like this one that threads may step side by side; the task alone if none may."""
+def simulator_threads(task: BatchedTask) -> int:
+    """Return how many threads play the episodes of a simulator; 1 of any other task."""
     environment: Any = unwrapped(task)
-    alike: list[BatchedTask] = environment.twins() if has_twins(task) else []
-    if len(alike) < 2:
-        return [task]
-    if isinstance(task, RewardTask):
-        return [type(task)(twin, task.reward_settings) for twin in alike]
-    return alike
+    return len(environment.twins()) if has_twins(task) else 1
 
 
 def earned_reward(task: BatchedTask, paid: Float, metrics: Mapping[str, Float]) -> Float:
@@ -180,6 +175,25 @@ class RewardTask:
         paid = channel.pay(raw - self._unpaid_bonus(), self._live, self._live & done)
         self._live = self._live & ~done
         return observations, paid, done, {**metrics, RAW_REWARD: raw}
+
+    def paid_returns(self, seeds: Seeds, logs: Sequence[Float]) -> Float:
+        """Return what L whole episodes were paid, of which each step's reward was kept.
+
+        Args:
+            seeds: [L].
+            logs: of each episode [T, 2], its rewards, and the survival bonuses in them.
+        """
+        lengths: NDArray[np.int64] = np.array([len(log) for log in logs])
+        steps = np.zeros((lengths.max(), 2, lengths.size))
+        for episode, log in enumerate(logs):
+            steps[: len(log), :, episode] = log
+        channel = RewardChannel(self.reward_settings, episode_keys(seeds), self._spec.horizon)
+        unpaid, total = 1.0 - self.reward_settings.survival, np.zeros(lengths.size)
+        with np.errstate(over="ignore"):  # what is not finite is refused by its candidate
+            for step, (raw, bonus) in enumerate(steps):
+                due = raw - (unpaid * bonus if unpaid else 0.0)
+                total += channel.pay(due, lengths > step, np.equal(lengths, step + 1))
+        return total
 
     def close(self) -> None:
         """Release the resources of the task."""

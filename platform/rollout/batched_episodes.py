@@ -5,22 +5,15 @@ that no lane waits for the longest episode.
 """
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.compiled import compiled_exactly
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, Float, Float32
-from rolecast.envs.rewards.task import (
-    RAW_REWARD,
-    RewardTask,
-    set_threads,
-    twins,
-    unwrapped,
-)
+from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped
 from rolecast.envs.spec import BatchedTask, KnowsPresence
 from rolecast.platform.rollout.played import (
     Episodes,
@@ -40,30 +33,13 @@ def play_batched(episodes: Episodes, record: int) -> Played:
     """Play episodes, `BATCHED_LANES` at once; arguments as of `play_compiled`.
 
     Where observations are recorded, which ones depends on the episodes that run together: then
-    nothing is refilled. Otherwise each of a task's `twins` plays on a thread of its own.
+    nothing is refilled.
     """
     if record or not hasattr(episodes.task, "restart"):
         keep = record_share(record, episodes.seeds.size, BATCHED_LANES)
         return joined([_play_once(part, keep) for part in episodes.parts(BATCHED_LANES)])
-    ledger, tasks = _Ledger(episodes), twins(episodes.task)
-    if len(tasks) == 1:
-        _Lanes(ledger, tasks[0], BATCHED_LANES).play()
-        return ledger.played()
-    # Half of the episodes wait at first: who has short ones takes more of them.
-    width = min(BATCHED_LANES, -(-episodes.seeds.size // (2 * len(tasks))))
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        playing = {pool.submit(_Lanes(ledger, task, width).play): task for task in tasks}
-        threads = len(tasks)
-        try:
-            for ended in as_completed(tuple(playing)):
-                ended.result()
-                del playing[ended]
-                for task in playing.values():  # what waits for its last episodes gets the threads
-                    set_threads(task, threads // len(playing))
-        finally:
-            ledger.over = True  # whoever plays on after an error or Ctrl-C ends with its step
-            for task in tasks:
-                set_threads(task, 1)
+    ledger = _Ledger(episodes)
+    _Lanes(ledger, episodes.task, BATCHED_LANES).play()
     return ledger.played()
 
 
@@ -75,12 +51,11 @@ def _play_once(episodes: Episodes, keep: int) -> Played:
 
 
 class _Ledger:
-    """L episodes that wait for a lane, and what those gave that have ended; shared by threads."""
+    """L episodes that wait for a lane, and what those gave that have ended."""
 
     def __init__(self, episodes: Episodes) -> None:
         self.asked = episodes
-        self.over = False
-        length, self._lock = episodes.seeds.size, Lock()
+        length = episodes.seeds.size
         self._next = 0
         self._lengths = np.zeros(length, dtype=np.int64)
         self._totals: dict[str, Float] = {"": np.zeros(length)}
@@ -88,21 +63,19 @@ class _Ledger:
 
     def take(self, count: int) -> NDArray[np.int64]:
         """Return the next episodes, so many or those that are left."""
-        with self._lock:
-            taken = np.arange(self._next, min(self._next + count, self._lengths.size))
-            self._next += len(taken)
+        taken = np.arange(self._next, min(self._next + count, self._lengths.size))
+        self._next += len(taken)
         return taken
 
     def enter(
         self, episodes: NDArray[np.int64], lengths: NDArray[np.int64], totals: Mapping[str, Float]
     ) -> None:
         """Write lengths, and the sums of rewards (named "") and metrics, of some episodes."""
-        with self._lock:
-            self._lengths[episodes] = lengths
-            for name, total in totals.items():
-                if name not in self._totals:
-                    self._totals[name] = np.zeros(self._lengths.size)
-                self._totals[name][episodes] = total
+        self._lengths[episodes] = lengths
+        for name, total in totals.items():
+            if name not in self._totals:
+                self._totals[name] = np.zeros(self._lengths.size)
+            self._totals[name][episodes] = total
 
     def enter_sums(self, episodes: NDArray[np.int64], summed: Float) -> None:
         """Write sums [K, 3, do] of the observations of some episodes."""
@@ -118,7 +91,7 @@ class _Ledger:
 
 
 class _Lanes:
-    """B lanes of one thread; a lane takes the next episode when its own has ended."""
+    """B lanes; a lane takes the next episode when its own has ended."""
 
     def __init__(self, ledger: _Ledger, task: BatchedTask, width: int) -> None:
         self._ledger, self._task, asked = ledger, task, ledger.asked
@@ -146,27 +119,27 @@ class _Lanes:
         observations = task.reset(self._seeds[self._episode])
         live = np.ones(width, dtype=bool)
         steps, totals = np.zeros(width, dtype=np.int64), {"": np.zeros(width)}
-        while live.any() and not self._ledger.over:
+        playing = width
+        while playing:
             if kept is not None:
                 kept.add(observations, live)
             if self._sums is not None:
                 self._count(self._sums, observations, live)
             fill_lanes(observations, seen)
             self._actor.act(lane_weights, seen, actions)
-            steps += live
             observations, reward, done, metrics = task.step(from_lanes(actions, width))
-            with np.errstate(over="ignore"):  # what is not finite is refused by its candidate
-                totals[""] += reward
             for name, value in metrics.items():
                 totals[name] = totals.get(name, 0.0) + value
-            ended = np.flatnonzero(live & (done | (steps >= spec.horizon)))
-            if len(ended):
+            earned, over = np.asarray(reward, dtype=np.float64), np.asarray(done, dtype=np.bool_)
+            if count_step(earned, over, spec.horizon, live, steps, totals[""]):
+                ended = np.flatnonzero(live & (over | (steps >= spec.horizon)))
                 self._finish(ended, steps, totals)
                 live[ended] = False
                 begun = self._refill(ended, live, lane_weights)
                 if len(begun):
                     rows: Any = task
                     observations = rows.restart(begun, self._seeds[self._episode[begun]])
+                playing += len(begun) - len(ended)
 
     def _count(self, sums: ObservationSums, observations: Float, live: NDArray[np.bool_]) -> None:
         """Add the observations of live episodes to their sums; not the zeros of absent agents."""
@@ -204,6 +177,26 @@ class _Lanes:
             row = self._weights[self._candidate[episode]]
             lane_weights[lane // LANE_COUNT, :, lane % LANE_COUNT] = row
         return begun
+
+
+@compiled_exactly
+def count_step(
+    reward: Float,
+    done: NDArray[np.bool_],
+    horizon: int,
+    live: NDArray[np.bool_],
+    steps: NDArray[np.int64],
+    total: Float,
+) -> int:
+    """Add a step of live lanes to their steps [B] and sums of rewards [B]; return how many end."""
+    ended = 0
+    for lane in range(live.size):
+        if live[lane]:
+            steps[lane] += 1
+            total[lane] += reward[lane]
+            if done[lane] or steps[lane] >= horizon:
+                ended += 1
+    return ended
 
 
 class _Kept:

@@ -18,6 +18,7 @@ from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.batched_episodes import play_batched
 from rolecast.platform.rollout.compiled_episodes import play_compiled
 from rolecast.platform.rollout.played import Episodes
+from rolecast.platform.rollout.whole_episodes import play_whole
 from rolecast.policies.protocol import Policy
 
 
@@ -100,8 +101,11 @@ def rollout(
         seeds=np.ascontiguousarray(seeds, dtype=np.uint64).ravel(),
         summed=summed,
     )
-    play = play_compiled if compiled and hasattr(task, "lanes") else play_batched
-    played = play(episodes, record)
+    if compiled and hasattr(task, "lanes"):
+        played = play_compiled(episodes, record)
+    else:
+        whole = None if record else play_whole(episodes)
+        played = play_batched(episodes, record) if whole is None else whole
     returns = played.returns.reshape(shape)
     observed = returns if played.observed is played.returns else played.observed.reshape(shape)
     for paid in (returns, observed):

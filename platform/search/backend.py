@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
-from rolecast.envs.rewards.task import has_twins, twins
+from rolecast.envs.rewards.task import has_twins, simulator_threads
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
@@ -123,7 +123,7 @@ class AutomaticBackend(LocalBackend):
     def __init__(self, plan: Plan, evaluator: Evaluator, note: Callable[[str], None]) -> None:
         super().__init__(evaluator)
         self._backend: Backend | None = None
-        threads = evaluator.workers if plan.compiled else len(twins(plan.task))
+        threads = evaluator.workers if plan.compiled else simulator_threads(plan.task)
         few = threads == available_cores() <= MOST_SIMULATOR_THREADS
         asked = plan.config.threads is not None
         if plan.compiled or (has_twins(plan.task) and (few or asked)):

@@ -10,6 +10,7 @@ import pytest
 from rolecast.core.errors import ConfigError
 from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
 from rolecast.envs.mujoco.robots import ROBOT_MODELS
+from rolecast.envs.mujoco.views import layout
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_a_wrong_number_of_threads_is_refused(asked: object) -> None:
 @pytest.mark.parametrize("name", ["ant", "hopper"])
 def test_steps_are_those_of_the_simulators_own_bindings(name: str, threads: int) -> None:
     robot, batch = ROBOT_MODELS[name], 5
-    pool = SimulationPool(robot)
+    pool = SimulationPool(robot, layout(robot, "whole", "local"), 1000)
     pool.resize(batch)
     rng = np.random.default_rng(0)
     model, alone = pool.model, [mujoco.MjData(pool.model) for _ in range(batch)]
@@ -55,7 +56,11 @@ def test_steps_are_those_of_the_simulators_own_bindings(name: str, threads: int)
     taking, touched = np.array([0, 2, 3, 4]), False
     for _ in range(100):  # long enough to touch the ground
         torques = rng.uniform(-1.0, 1.0, (batch, model.nu))
-        pool.advance(taking, torques, threads)
+        pool.done[:] = np.arange(batch) == 1  # whoever falls is stepped on
+        before = pool.place.copy()
+        assert pool.step(torques, threads)
+        np.testing.assert_array_equal(pool.distance, pool.place - before)
+        assert pool.reward[1] == 0.0
         for episode in taking:
             alone[episode].ctrl[:] = torques[episode]
             mujoco.mj_step(model, alone[episode], robot.frame_skip)
@@ -75,14 +80,15 @@ def test_steps_are_those_of_the_simulators_own_bindings(name: str, threads: int)
 
 @pytest.mark.parametrize("copied", [deepcopy, lambda pool: pickle.loads(pickle.dumps(pool))])
 def test_a_copy_steps_its_own_episodes(copied: Callable[[SimulationPool], SimulationPool]) -> None:
-    pool = SimulationPool(ROBOT_MODELS["swimmer"])
+    robot = ROBOT_MODELS["swimmer"]
+    pool = SimulationPool(robot, layout(robot, "whole", "local"), 1000)
     pool.resize(2)
     for episode in range(2):
         pool.begin(episode, np.zeros(5), np.ones(5))
     other = copied(pool)
     before = pool.state.copy()
-    other.advance(np.arange(2), np.ones((2, 2)), 2)
+    other.step(np.ones((2, 2)), 2)
     np.testing.assert_array_equal(pool.state, before)
     assert (pool.data(0).time, other.data(0).time) == (0.0, other.step_s)
-    pool.advance(np.arange(2), np.ones((2, 2)), 2)
+    pool.step(np.ones((2, 2)), 2)
     np.testing.assert_array_equal(pool.state, other.state)

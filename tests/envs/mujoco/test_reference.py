@@ -52,7 +52,7 @@ def moments(task_id: str, reference: Any) -> Iterator[tuple[Float, Float]]:
         actions = rng.uniform(-1.0, 1.0, (2, spec.agents, spec.action_size))
         observations, reward, done, _ = task.step(actions)
         yield observations[1], actions[1]
-        assert task.steps[1] == step + 1
+        assert task._pool.steps[1] == step + 1
         _, paid, terminated, _, _ = reference.last_step
         assert reward[1] == pytest.approx(float(paid), rel=0.0, abs=1e-10)
         assert done[1] == terminated

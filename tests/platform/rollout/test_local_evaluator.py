@@ -5,7 +5,7 @@ import pytest
 
 from rolecast.core.errors import RunError
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import twins
+from rolecast.envs.rewards.task import simulator_threads
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, cut, join
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.policies.registry import make_policy
@@ -59,7 +59,7 @@ def test_a_task_that_is_not_compiled_takes_one_thread() -> None:
 def test_a_robot_uses_as_many_threads_as_it_is_told(threads: int | None, used: int) -> None:
     task = make_task("hopper?sparse=5", threads=2)
     assert LocalEvaluator(task, make_policy("mlp", task), threads).workers == 1
-    assert len(twins(task)) == used
+    assert simulator_threads(task) == used
     task.close()
 
 
