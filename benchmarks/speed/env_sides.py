@@ -1,6 +1,6 @@
 """The ways to step in the tasks that `envs` compares: policies, batches, loops, vectors, processes.
 
-Where a side plays no policy it gets actions drawn beforehand. mpe2 plays no policy and no scripted
+Where a side has no policy it gets actions drawn beforehand. mpe2 plays no policy and no scripted
 prey, so it does less work than any side of predator-prey here. On many cores, processes work as
 rollout actors do: each runs whole batches of a search, so that little is said between them.
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from rolecast.benchmarks.result_table import markdown_table
+from rolecast.benchmarks.speed.closed_loops import LINEAR_POLICY, policy_loop_steps, whole_steps
 from rolecast.benchmarks.speed.env_sides import (
     SEARCH_BATCH,
     TEAM_TASK,
@@ -133,6 +134,9 @@ def groups(*, quick: bool) -> Iterator[Group]:
     for task_id in WHOLE_BODIES:
         with ExitStack() as stack:
             yield whole_body(task_id, stack, quick=quick)
+    for task_id in WHOLE_BODIES:
+        with ExitStack() as stack:
+            yield whole_body_with_policy(task_id, stack)
     for task_id in DIVIDED_BODIES:
         with ExitStack() as stack:
             yield divided_body(task_id, stack, quick=quick)
@@ -205,6 +209,27 @@ def whole_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
         ),
     ]
     return Group(title=f"MuJoCo: {task_id}", sides=sides, base=base, ratio="ratio_to_gymnasium")
+
+
+def whole_body_with_policy(task_id: str, stack: ExitStack) -> Group:
+    """Return random linear policies in a task of one agent beside the same in Gymnasium's loop.
+
+    Args:
+        task_id: one of `WHOLE_BODIES`.
+        stack: closes what the sides hold.
+    """
+    env_id, settings = WHOLE_BODIES[task_id]
+    base = f"Gymnasium {env_id} in a loop with {LINEAR_POLICY}"
+    name, threads = f"{task_id} with {LINEAR_POLICY}", available_cores()
+    sides = [
+        Side(name=base, run=policy_loop_steps(task_id, env_id, settings, stack)),
+        Side(name=name, run=whole_steps(task_id, 1, stack)),
+    ]
+    if threads > 1:
+        run = whole_steps(task_id, threads, stack)
+        sides.append(Side(name=f"{name}, {threads} threads", run=run, cores=threads, clock="wall"))
+    title = f"MuJoCo: {task_id} with a policy"
+    return Group(title=title, sides=sides, base=base, ratio="ratio_to_gymnasium")
 
 
 def divided_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
