@@ -6,7 +6,8 @@ None of them changes a return: it depends on weights and seed alone.
 from typing import Final
 
 COMPILED_LANES: Final = 1024
-"""Episodes that a compiled task holds at once: enough to hide calls, small enough for caches."""
+"""Episodes that a compiled task holds at once: enough to hide calls, small enough for caches. Of a
+compiled simulator, those whose rewards are kept step by step at once."""
 
 BATCHED_LANES: Final = 16
 """Episodes that any other task holds at once; a user's environments are one object each."""

@@ -4,7 +4,7 @@ Between steps there is no Python, and so nothing that threads wait for. A thread
 at a time: who has short ones takes more of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
 from typing import Any, Final
@@ -16,57 +16,12 @@ from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import Float
 from rolecast.envs.rewards.task import RewardTask, has_twins, unwrapped
 from rolecast.envs.spec import TaskSpec
-from rolecast.platform.rollout.played import Episodes, Played, over_agents
+from rolecast.platform.rollout.played import Episodes, Played, joined, over_agents
+from rolecast.platform.rollout.sizes import COMPILED_LANES
 from rolecast.policies.protocol import PolicyKernels
 
 STEPS_TOGETHER: Final = 100
 """Steps of a compiled call; between calls Ctrl-C and errors of other threads are heeded."""
-
-
-def play_whole(episodes: Episodes) -> Played | None:
-    """Play episodes of a simulator; None: it cannot, or the policy is no single compiled kernel."""
-    if not has_twins(episodes.task):
-        return None
-    environment: Any = unwrapped(episodes.task)
-    players = environment.twins()
-    actors = _actors(episodes, len(players))
-    if not actors:
-        return None
-    book = _Book(episodes)
-    if len(players) == 1:
-        _play(book, players[0], actors[0])
-        return book.played()
-    with ThreadPoolExecutor(len(players)) as pool:
-        try:
-            playing = [
-                pool.submit(_play, book, *pair) for pair in zip(players, actors, strict=True)
-            ]
-            for ended in as_completed(playing):
-                ended.result()
-        finally:
-            book.over = True  # whoever plays on after an error or Ctrl-C ends with this call
-    return book.played()
-
-
-def _play(book: "_Book", task: Any, actor: "_Actor") -> None:
-    """Play episodes until none waits."""
-    asked, spec = book.asked, task.spec
-    ((function, arguments),) = actor.calls
-    kernel = kernel_address(function, arguments), arguments
-    sums = np.zeros((0 if asked.summed is None else 2, spec.agents, spec.observation_size))
-    while not book.over and (episode := book.take()) is not None:
-        task.reset(asked.seeds[episode : episode + 1])
-        actor.weights[0] = asked.weights[asked.candidate[episode], :, None]
-        sums[:] = 0.0
-        totals, log, ended = np.zeros(2), [], False
-        while not ended and not book.over:
-            steps = np.empty((STEPS_TOGETHER, 2))
-            taken, ended, metrics = task.play_on(
-                kernel, (actor.seen, actor.acted), asked.summed or 0.0, sums, steps, totals
-            )
-            log.append(steps[:taken])
-        if ended:
-            book.enter(episode, np.concatenate(log), totals[0], metrics, sums)
 
 
 class _Actor:
@@ -97,6 +52,56 @@ def _actors(episodes: Episodes, count: int) -> list[_Actor]:
             return []
         actors.append(actor)
     return actors
+
+
+def play_whole(episodes: Episodes) -> Played | None:
+    """Play episodes of a simulator; None: it cannot, or the policy is no single compiled kernel."""
+    if not has_twins(episodes.task):
+        return None
+    environment: Any = unwrapped(episodes.task)
+    players = environment.twins()
+    actors = _actors(episodes, len(players))
+    if not actors:
+        return None
+    return joined([_deal(part, players, actors) for part in episodes.parts(COMPILED_LANES)])
+
+
+def _deal(episodes: Episodes, players: Sequence[Any], actors: Sequence[_Actor]) -> Played:
+    """Play episodes on as many threads as there are players."""
+    book = _Book(episodes)
+    if len(players) == 1:
+        _play(book, players[0], actors[0])
+        return book.played()
+    with ThreadPoolExecutor(len(players)) as pool:
+        try:
+            pairs = zip(players, actors, strict=True)
+            playing = [pool.submit(_play, book, *pair) for pair in pairs]
+            for ended in as_completed(playing):
+                ended.result()
+        finally:
+            book.over = True  # whoever plays on after an error or Ctrl-C ends with this call
+    return book.played()
+
+
+def _play(book: "_Book", task: Any, actor: "_Actor") -> None:
+    """Play episodes until none waits."""
+    asked, spec = book.asked, task.spec
+    ((function, arguments),) = actor.calls
+    kernel = kernel_address(function, arguments), arguments
+    sums = np.zeros((0 if asked.summed is None else 2, spec.agents, spec.observation_size))
+    while not book.over and (episode := book.take()) is not None:
+        task.reset(asked.seeds[episode : episode + 1])
+        actor.weights[0] = asked.weights[asked.candidate[episode], :, None]
+        sums[:] = 0.0
+        totals, log, ended = np.zeros(2), [], False
+        while not ended and not book.over:
+            steps = np.empty((STEPS_TOGETHER, 2))
+            taken, ended, metrics = task.play_on(
+                kernel, (actor.seen, actor.acted), asked.summed or 0.0, sums, steps, totals
+            )
+            log.append(steps[:taken])
+        if ended:
+            book.enter(episode, np.concatenate(log), totals[0], metrics, sums)
 
 
 class _Book:

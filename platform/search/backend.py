@@ -32,7 +32,7 @@ HEAVY_BATCH_S: Final = 0.3
 
 
 MOST_SIMULATOR_THREADS: Final = 4
-"""Cores up to which a robot stays on threads: they share Python's lock between steps."""
+"""Cores up to which a robot stays on threads; more were not measured."""
 
 
 class Backend(Protocol):
