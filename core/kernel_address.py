@@ -11,14 +11,19 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-emit: Any = cgutils
+building: Any = cgutils
 
 
-def kernel_address(kernel: Any, arguments: tuple[Any, ...]) -> int:
-    """Return where the machine code of a kernel is, for arguments of these types."""
+def kernel_address(kernel: Any, arguments: tuple[Any, ...]) -> int | None:
+    """Return where the machine code of a kernel is that has been called with such arguments.
+
+    None: it is no compiled function, or was compiled for other types than exactly these, or it
+    returns something.
+    """
     kinds = tuple(map(numba.typeof, arguments))
-    kernel.compile(kinds)
-    kept = kernel.overloads[kinds]
+    kept = getattr(kernel, "overloads", {}).get(kinds)
+    if kept is None or kept.signature.return_type != types.none:
+        return None
     return int(kept.library.get_pointer_to_function(kept.fndesc.llvm_func_name))
 
 
@@ -28,9 +33,9 @@ def _call_kernel(typing: Any, address: Any, arguments: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, numbers: Any) -> Any:
         kind = context.call_conv.get_function_type(types.none, kinds)
         kernel = builder.inttoptr(numbers[0], ir.PointerType(kind))
-        unpacked = emit.unpack_tuple(builder, numbers[1], len(kinds))
+        unpacked = building.unpack_tuple(builder, numbers[1], len(kinds))
         status, _ = context.call_conv.call_function(builder, kernel, types.none, kinds, unpacked)
-        with emit.if_unlikely(builder, status.is_error):
+        with building.if_unlikely(builder, status.is_error):
             context.call_conv.return_status_propagate(builder, status)
         return context.get_dummy_value()
 

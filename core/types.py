@@ -18,3 +18,6 @@ KernelCall = tuple[Callable[..., None], tuple[Any, ...]]
 
 KernelCalls = tuple[KernelCall, ...]
 """What is called, one after the other: here, or on CUDA with the arrays moved there."""
+
+CompiledKernel = tuple[int, tuple[Any, ...]]
+"""Address of a kernel's machine code, and its arguments (`rolecast.core.kernel_address`)."""

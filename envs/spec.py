@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.patience import Patience
-from rolecast.core.types import Float, Float32, KernelCalls, Seeds
+from rolecast.core.types import CompiledKernel, Float, Float32, KernelCalls, Seeds
 from rolecast.envs.symmetry import Symmetry
 
 
@@ -84,11 +84,6 @@ class BatchedTask(Protocol):
     - `state_size` and `state()` [B, S]: what is known of the whole world, for centralised critics;
       of size 0 where the task tells no more than its observations.
 
-    Optional members of a compiled simulator: `threads`, how many are to play its episodes (None: as
-    many as it likes), and `twins()`, a task like this one for each of them, with `play_on` as of
-    `rolecast.envs.mujoco.task.MujocoTask`. Twins may play side by side; they belong to the task,
-    which closes them.
-
     Optional members for films: `frame(episode)`, a picture [H, W, 3] of its current state, and
     `frames_per_second`, the steps in a second of the task's own time.
     """
@@ -133,6 +128,49 @@ class KnowsPresence(Protocol):
     @property
     def present(self) -> NDArray[np.bool_]:
         """Whether each agent [B, n] acts in the next step; observations of others are 0."""
+
+
+@runtime_checkable
+class CompiledSimulator(Protocol):
+    """Task that plays whole episodes of a compiled policy in compiled code, on threads."""
+
+    threads: int | None
+    """Threads that play its episodes. None: as many as it likes."""
+
+    def twins(self) -> "Sequence[CompiledSimulator]":
+        """Return a task like this one for each of its threads, which closes them.
+
+        Twins may play side by side.
+        """
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B episodes; return observations [B, n, do]."""
+
+    def play_on(
+        self,
+        policy: CompiledKernel,
+        lanes: tuple[Float32, Float32],
+        bound: float,
+        sums: Float,
+        log: Float,
+        totals: Float,
+    ) -> tuple[int, bool, Mapping[str, float]]:
+        """Play the only running episode on, to its end or as many steps as a log has.
+
+        Args:
+            policy: kernel of a policy, which acts once.
+            lanes: its observations [1, n, do, W] and actions [1, n, da, W]; the first lane plays.
+            bound: to which observations are clipped before they are summed.
+            sums: [2, n, do], to which sums of observations acted upon and of their squares are
+                added; or [0, n, do].
+            log: [T, 2], rewards of the steps, and survival bonuses in them, written.
+            totals: [2], zeros at the start of an episode; the rewards are added to the first.
+        Returns:
+            Steps taken, whether the episode has ended, and metrics summed over all its steps.
+        Raises:
+            RequestError: other than one episode is running, or an action is not finite.
+            RunError: the simulator diverged; names the seed and the step.
+        """
 
 
 OBSERVATION_CLIP: Final = 10.0

@@ -22,7 +22,10 @@ class LanePolicy(Protocol):
 
 @runtime_checkable
 class PolicyKernels(Protocol):
-    """Compiled form whose kernels can be called elsewhere than on the CPU."""
+    """Compiled form whose kernels can be called from inside others, and on CUDA.
+
+    They return nothing, and write to the actions.
+    """
 
     def workspace_rows(self, agents: int) -> int:
         """Return the rows that a kernel has for what it computes in between."""

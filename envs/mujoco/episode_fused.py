@@ -48,7 +48,7 @@ def play_steps(
     Returns:
         The steps taken, or what was not finite.
     """
-    _, _, _, done, _, bonus, observations, reward, distance = running
+    observations = running.observations
     actions, summed = acted.shape[2], sums.shape[0] > 0
     for step in range(len(log)):
         for agent in range(seen.shape[1]):
@@ -67,9 +67,9 @@ def play_steps(
             torques[0, moved[index]] = clipped(action, 1.0)
         if not take_step(rules, running, torques, 0):
             return REWARD_FAULT
-        log[step, 0], log[step, 1] = reward[0], bonus[0]
-        totals[0] += reward[0]
-        totals[1] += distance[0]
-        if done[0]:
+        log[step, 0], log[step, 1] = running.reward[0], running.bonus[0]
+        totals[0] += running.reward[0]
+        totals[1] += running.distance[0]
+        if running.done[0]:
             return step + 1
     return len(log)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
-from rolecast.core.types import Float, Float32
+from rolecast.core.types import CompiledKernel, Float, Float32
 from rolecast.envs.mujoco.episode_fused import play_steps
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.robots import Robot
@@ -26,7 +26,7 @@ from rolecast.envs.mujoco.simulator_fused import (
     library_address,
     show_state,
 )
-from rolecast.envs.mujoco.step_fused import Rules, Running, observe, take_steps
+from rolecast.envs.mujoco.step_fused import Rules, Running, View, observe, take_steps
 from rolecast.envs.mujoco.views import Layout
 
 TRUNK_BODY: Final = 1
@@ -84,6 +84,7 @@ class SimulationPool:
         self.robot, self.horizon, self._layout = robot, horizon, layout
         self.step_s = float(self.model.opt.timestep) * robot.frame_skip
         forces = 6 * self.model.nbody if robot.contact_cost else 0
+        self._view = View(layout.seen, layout.limit)
         self._sizes = (self.model.nq, self.model.nv, forces)
         self._data: list[Any] = []
         self._rules = self._followed()
@@ -109,8 +110,8 @@ class SimulationPool:
         mujoco.mj_resetData(self.model, data)
         data.qpos[:], data.qvel[:] = positions, velocities
         mujoco.mj_forward(self.model, data)
-        show_state(self._rules[1], self._sizes, episode, self.state, self.place)
-        observe(self._layout.view, self.state, self.observations, episode)
+        show_state(self._rules.memory, self._sizes, episode, self.state, self.place)
+        observe(self._view, self.state, self.observations, episode)
         self.steps[episode], self.done[episode], self.fallen[episode] = 0, False, False
 
     def step(self, torques: Float, threads: int) -> bool:
@@ -130,7 +131,7 @@ class SimulationPool:
 
     def play(
         self,
-        policy: tuple[int, tuple[Any, ...]],
+        policy: CompiledKernel,
         lanes: tuple[Float32, Float32],
         bound: float,
         sums: Float,
@@ -147,14 +148,25 @@ class SimulationPool:
     def _followed(self) -> Rules:
         """Return what is the same in all steps."""
         robot = self.robot
-        numbers = self.step_s, robot.control_cost, robot.contact_cost, robot.healthy_reward
-        return (
-            self._called(), self._addresses(), self._sizes, robot.frame_skip, self._layout.view,
-            *robot.healthy_range(), numbers, robot.mortal, self.horizon,
-        )  # fmt: skip
+        low, high = robot.healthy_range()
+        return Rules(
+            functions=self._called(),
+            memory=self._addresses(),
+            sizes=self._sizes,
+            frame_skip=robot.frame_skip,
+            shown=self._view,
+            low=low,
+            high=high,
+            seconds=self.step_s,
+            control_cost=robot.control_cost,
+            contact_cost=robot.contact_cost,
+            healthy_reward=robot.healthy_reward,
+            mortal=robot.mortal,
+            horizon=self.horizon,
+        )
 
     def _running(self) -> Running:
-        return (
+        return Running(
             self.state, self.place, self.steps, self.done, self.fallen, self.bonus,
             self.observations, self.reward, self.distance,
         )  # fmt: skip
@@ -185,7 +197,7 @@ class SimulationPool:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy has too: all but threads."""
-        return {**vars(self), "_helpers": None}
+        return {**vars(self), "_helpers": None, "_rules": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the addresses of a copy, which has memory of its own."""

@@ -1,4 +1,4 @@
-"""Steps of the simulator inside compiled code: Python's lock is free for the whole of a batch.
+"""Steps of the simulator inside compiled code: without Python, and so without Python's lock.
 
 The simulator's library is called by address, with the addresses of its own structures, so that what
 is computed is what its Python bindings compute. They would take Python's lock for every episode.

@@ -3,6 +3,8 @@
 Each number is rounded as NumPy would round it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,24 +15,89 @@ from rolecast.envs.mujoco.simulator_fused import Addresses, Sizes, show_state, s
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 
-View = tuple[NDArray[np.intp], Float]
-"""Columns [n, do] of a state that agents observe, and the bounds [n, do] to which they are clipped.
-"""
 
-Rewards = tuple[float, float, float, float]
+class View(NamedTuple):
+    """What agents observe of a state."""
 
-Rules = tuple[Addresses, Addresses, Sizes, int, View, Float, Float, Rewards, bool, int]
-"""What is the same in all steps: functions of `simulate`, memory and sizes of `show_state`, steps
-of the simulator in one step, view; low and high bounds of a healthy body's positions and
-velocities; seconds of a step, costs of motors and of contacts, reward of a healthy body; whether a
-body that is not healthy ends its episode; steps after which an episode ends.
-"""
+    seen: NDArray[np.intp]
+    """Columns [n, do]."""
 
-Running = tuple[Float, Float, Counts, Flags, Flags, Float, Float, Float, Float]
-"""What a step writes, of B episodes: state [B, F] and place [B] of `show_state`, steps [B] taken,
-whether an episode has ended [B], and by a fall [B], reward [B] of a healthy body, observations
-[B, n, do], reward [B] of the step, and its distance [B] in metres.
-"""
+    limit: Float
+    """Bounds [n, do] to which they are clipped."""
+
+
+class Rules(NamedTuple):
+    """What is the same in all steps of a body."""
+
+    functions: Addresses
+    """As of `simulate`."""
+
+    memory: Addresses
+    """As of `show_state`."""
+
+    sizes: Sizes
+    """As of `show_state`."""
+
+    frame_skip: int
+    """Steps of the simulator in one step."""
+
+    shown: View
+    """What is observed."""
+
+    low: Float
+    """Lower bounds [nq + nv] of a healthy body's positions and velocities."""
+
+    high: Float
+    """Upper bounds [nq + nv]."""
+
+    seconds: float
+    """Duration of a step."""
+
+    control_cost: float
+    """Weight of squared motor inputs."""
+
+    contact_cost: float
+    """Weight of squared contact forces; 0: these are not known."""
+
+    healthy_reward: float
+    """Reward of a healthy body."""
+
+    mortal: bool
+    """Whether a body that is not healthy ends its episode."""
+
+    horizon: int
+    """Steps after which an episode ends."""
+
+
+class Running(NamedTuple):
+    """What a step writes, of B episodes."""
+
+    state: Float
+    """[B, F], as of `show_state`."""
+
+    place: Float
+    """[B], as of `show_state`."""
+
+    steps: Counts
+    """[B], taken."""
+
+    done: Flags
+    """[B], whether an episode has ended."""
+
+    fallen: Flags
+    """[B], whether it ended by a fall."""
+
+    bonus: Float
+    """[B], reward of a healthy body."""
+
+    observations: Float
+    """[B, n, do], after the step."""
+
+    reward: Float
+    """[B], of the step."""
+
+    distance: Float
+    """[B], of the step in metres."""
 
 
 @compiled_exactly
@@ -44,9 +111,8 @@ def take_steps(rules: Rules, running: Running, torques: Float, counter: Counts) 
         counter: [2], zeros at first; the same for all threads that share a step. The second is 1
             afterwards if a reward is not finite.
     """
-    done = running[3]
     episode = ticket(counter)
-    while episode < done.size:
+    while episode < running.done.size:
         if not take_step(rules, running, torques, episode):
             counter[1] = 1
         episode = ticket(counter)
@@ -58,40 +124,38 @@ def take_step(rules: Rules, running: Running, torques: Float, episode: int) -> b
 
     An episode that has ended stands still and earns nothing.
     """
-    functions, memory, sizes, frame_skip, view = rules[:5]
-    state, place, steps, done, _, bonus, observations, reward, distance = running
-    distance[episode] = reward[episode] = bonus[episode] = 0.0
-    if not done[episode]:
+    state, place = running.state, running.place
+    running.distance[episode] = running.reward[episode] = running.bonus[episode] = 0.0
+    if not running.done[episode]:
         before = place[episode]
-        simulate(functions, frame_skip, memory, episode, torques)
-        show_state(memory, sizes, episode, state, place)
-        distance[episode] = place[episode] - before
-        steps[episode] += 1
+        simulate(rules.functions, rules.frame_skip, rules.memory, episode, torques)
+        show_state(rules.memory, rules.sizes, episode, state, place)
+        running.distance[episode] = place[episode] - before
+        running.steps[episode] += 1
         settle(rules, running, torques, episode)
-    observe(view, state, observations, episode)
-    return bool(np.isfinite(reward[episode]))
+    observe(rules.shown, state, running.observations, episode)
+    return bool(np.isfinite(running.reward[episode]))
 
 
 @compiled_exactly
 def settle(rules: Rules, running: Running, torques: Float, episode: int) -> None:
     """Write the reward of an episode's step, and whether it has ended with it."""
-    low, high, numbers, mortal, horizon = rules[5:]
-    state, _, steps, done, fallen, bonus, _, reward, distance = running
-    seconds, motors, contacts, healthy_reward = numbers
-    earned = distance[episode] / seconds
-    earned -= motors * sum_of_squares(torques[episode], np.inf)
-    if contacts != 0.0:
-        earned -= contacts * sum_of_squares(state[episode, low.size :], 1.0)
-    if mortal:
+    state, low, high = running.state, rules.low, rules.high
+    earned = running.distance[episode] / rules.seconds
+    earned -= rules.control_cost * sum_of_squares(torques[episode], np.inf)
+    if rules.contact_cost != 0.0:
+        earned -= rules.contact_cost * sum_of_squares(state[episode, low.size :], 1.0)
+    if rules.mortal:
         healthy = True
         for column in range(low.size):
             number = state[episode, column]
             healthy &= low[column] < number and number < high[column]
-        bonus[episode] = healthy_reward if healthy else 0.0
-        earned += bonus[episode]
-        fallen[episode] = not healthy
-    done[episode] = fallen[episode] or steps[episode] >= horizon
-    reward[episode] = earned
+        running.bonus[episode] = rules.healthy_reward if healthy else 0.0
+        earned += running.bonus[episode]
+        running.fallen[episode] = not healthy
+    over = running.steps[episode] >= rules.horizon
+    running.done[episode] = running.fallen[episode] or over
+    running.reward[episode] = earned
 
 
 @compiled_exactly
@@ -124,11 +188,10 @@ def clipped(number: float, bound: float) -> float:
 @compiled_exactly
 def observe(view: View, state: Float, observations: Float, episode: int) -> None:
     """Write what the agents observe of an episode."""
-    seen, limit = view
-    for agent in range(seen.shape[0]):
-        for place in range(seen.shape[1]):
-            number = state[episode, seen[agent, place]]
-            observations[episode, agent, place] = clipped(number, limit[agent, place])
+    for agent in range(view.seen.shape[0]):
+        for place in range(view.seen.shape[1]):
+            number = state[episode, view.seen[agent, place]]
+            observations[episode, agent, place] = clipped(number, view.limit[agent, place])
 
 
 @compiled_exactly

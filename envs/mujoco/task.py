@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import ConfigError, RunError, stepped_outside
-from rolecast.core.types import Float, Float32, Seeds
+from rolecast.core.types import CompiledKernel, Float, Float32, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.ids import format_id
 from rolecast.envs.mujoco.robots import Robot
@@ -33,7 +33,7 @@ class MujocoTask:
     """
 
     threads: int | None
-    """Threads that take its steps. None: OMP_NUM_THREADS, else one per core."""
+    """Threads of its episodes and its steps. None: OMP_NUM_THREADS, else one per core."""
 
     def __init__(
         self,
@@ -192,35 +192,34 @@ class MujocoTask:
 
     def play_on(
         self,
-        policy: tuple[int, tuple[Any, ...]],
+        policy: CompiledKernel,
         lanes: tuple[Float32, Float32],
         bound: float,
         sums: Float,
         log: Float,
         totals: Float,
     ) -> tuple[int, bool, Mapping[str, float]]:
-        """Play the only running episode on, to its end or as many steps as a log has.
+        """Play the only running episode on; see `CompiledSimulator.play_on`.
 
-        Args:
-            policy: address and arguments of the kernel of a policy, which acts once.
-            lanes: its observations [1, n, do, W] and actions [1, n, da, W]; the first lane plays.
-            bound: to which observations are clipped before they are summed.
-            sums: [2, n, do], to which sums of observations acted upon and of their squares are
-                added; or [0, n, do].
-            log: [T, 2], rewards of the steps, and survival bonuses in them, written.
-            totals: [2], zeros at the start of an episode; the rewards are added to the first.
-        Returns:
-            Steps taken, whether the episode has ended, and metrics summed over all its steps.
         Raises:
-            ConfigError: an action is not finite.
+            RequestError: other than one episode is running, or an action is not finite.
             RunError: the simulator diverged; names the seed and the step.
         """
         from rolecast.envs.mujoco.episode_fused import ACTION_FAULT
 
         pool = self._running()
+        if self.seeds.size != 1:
+            raise ConfigError("running episodes", self.seeds.size, "one")
         taken = pool.play(policy, lanes, bound, sums, log, totals)
         if taken == ACTION_FAULT:
-            checked_actions(self._spec, lanes[1][:, :, :, 0], 1, pool.steps)
+            acted = lanes[1][0, :, :, 0]
+            agent, number = np.argwhere(~np.isfinite(acted))[0].tolist()
+            raise ConfigError(
+                f"task {self._spec.id!r}: action of agent {agent} at step {pool.steps[0] + 1} of "
+                f"the episode of seed {self.seeds[0]}",
+                float(acted[agent, number]),
+                "finite numbers",
+            )
         if taken < 0:
             raise self._diverged(pool)
         return taken, bool(pool.done[0]), {"distance": float(totals[1])}

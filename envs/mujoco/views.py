@@ -12,7 +12,6 @@ Differs:
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -41,32 +40,19 @@ class Layout:
     moved: NDArray[np.intp]
     """Motors [n, da] of the actions."""
 
-    @property
-    def view(self) -> tuple[NDArray[np.intp], Float]:
-        """Observed columns and their bounds, as compiled code takes them."""
-        return self.seen, self.limit
-
     def observe(self, state: Float) -> Float:
         """Return observations [B, n, do] of rows [B, F]."""
-        from rolecast.envs.mujoco.step_fused import observe_all
+        from rolecast.envs.mujoco.step_fused import View, observe_all
 
         observations = np.empty((len(state), *self.seen.shape))
-        observe_all(self.view, state, observations)
+        observe_all(View(self.seen, self.limit), state, observations)
         return observations
 
     def torques(self, actions: Float) -> Float:
         """Return the motors' inputs [B, nu] of actions [B, n, da]."""
-        in_order = actions.reshape(len(actions), -1)
-        if self._moved_in_order:
-            return in_order
-        inputs = np.empty_like(in_order)
-        inputs[:, self.moved.ravel()] = in_order
+        inputs = np.empty((len(actions), self.moved.size))
+        inputs[:, self.moved.ravel()] = actions.reshape(len(actions), -1)
         return inputs
-
-    @cached_property
-    def _moved_in_order(self) -> bool:
-        """Whether the actions' own order is that of the motors."""
-        return bool(np.array_equal(self.moved.ravel(), np.arange(self.moved.size)))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.envs.spec import (
     BatchedTask,
     CallsEnvironment,
+    CompiledSimulator,
     LaneEpisodes,
     LaneTask,
     PaysSurvivalBonus,
@@ -74,25 +75,27 @@ def unwrapped(task: BatchedTask) -> BatchedTask:
     return task.unwrapped if isinstance(task, RewardTask) else task
 
 
+def compiled_simulator(task: BatchedTask) -> CompiledSimulator | None:
+    """Return the simulator of a task that plays whole episodes; None if it is none.
+
+    A task derived from one, or that forwards to it, may step in a way that no twin knows.
+    """
+    environment = unwrapped(task)
+    own = "play_on" in vars(type(environment))
+    return environment if own and isinstance(environment, CompiledSimulator) else None
+
+
 def set_threads(task: BatchedTask, threads: int | None) -> None:
     """Let a simulator that has threads of its own use so many; None: as many as it had."""
-    environment: Any = unwrapped(task)
-    if threads is not None and has_twins(task):
-        environment.threads = threads
-
-
-def has_twins(task: BatchedTask) -> bool:
-    """Return whether a task's own class has `twins`, which play whole episodes.
-
-    A task derived from it, or one that forwards to it, may step in a way that no twin knows.
-    """
-    return "twins" in vars(type(unwrapped(task)))
+    simulator = compiled_simulator(task)
+    if threads is not None and simulator is not None:
+        simulator.threads = threads
 
 
 def simulator_threads(task: BatchedTask) -> int:
     """Return how many threads play the episodes of a simulator; 1 of any other task."""
-    environment: Any = unwrapped(task)
-    return len(environment.twins()) if has_twins(task) else 1
+    simulator = compiled_simulator(task)
+    return 1 if simulator is None else len(simulator.twins())
 
 
 def earned_reward(task: BatchedTask, paid: Float, metrics: Mapping[str, Float]) -> Float:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.compiled import compiled_exactly
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped
@@ -119,27 +118,27 @@ class _Lanes:
         observations = task.reset(self._seeds[self._episode])
         live = np.ones(width, dtype=bool)
         steps, totals = np.zeros(width, dtype=np.int64), {"": np.zeros(width)}
-        playing = width
-        while playing:
+        while live.any():
             if kept is not None:
                 kept.add(observations, live)
             if self._sums is not None:
                 self._count(self._sums, observations, live)
             fill_lanes(observations, seen)
             self._actor.act(lane_weights, seen, actions)
+            steps += live
             observations, reward, done, metrics = task.step(from_lanes(actions, width))
+            with np.errstate(over="ignore"):  # what is not finite is refused by its candidate
+                totals[""] += reward
             for name, value in metrics.items():
                 totals[name] = totals.get(name, 0.0) + value
-            earned, over = np.asarray(reward, dtype=np.float64), np.asarray(done, dtype=np.bool_)
-            if count_step(earned, over, spec.horizon, live, steps, totals[""]):
-                ended = np.flatnonzero(live & (over | (steps >= spec.horizon)))
+            ended = np.flatnonzero(live & (done | (steps >= spec.horizon)))
+            if len(ended):
                 self._finish(ended, steps, totals)
                 live[ended] = False
                 begun = self._refill(ended, live, lane_weights)
                 if len(begun):
                     rows: Any = task
                     observations = rows.restart(begun, self._seeds[self._episode[begun]])
-                playing += len(begun) - len(ended)
 
     def _count(self, sums: ObservationSums, observations: Float, live: NDArray[np.bool_]) -> None:
         """Add the observations of live episodes to their sums; not the zeros of absent agents."""
@@ -177,26 +176,6 @@ class _Lanes:
             row = self._weights[self._candidate[episode]]
             lane_weights[lane // LANE_COUNT, :, lane % LANE_COUNT] = row
         return begun
-
-
-@compiled_exactly
-def count_step(
-    reward: Float,
-    done: NDArray[np.bool_],
-    horizon: int,
-    live: NDArray[np.bool_],
-    steps: NDArray[np.int64],
-    total: Float,
-) -> int:
-    """Add a step of live lanes to their steps [B] and sums of rewards [B]; return how many end."""
-    ended = 0
-    for lane in range(live.size):
-        if live[lane]:
-            steps[lane] += 1
-            total[lane] += reward[lane]
-            if done[lane] or steps[lane] >= horizon:
-                ended += 1
-    return ended
 
 
 class _Kept:

@@ -1,4 +1,4 @@
-"""What a chunk of episodes gave, and what both ways to play them share."""
+"""What a chunk of episodes gave, and what the ways to play them share."""
 
 import math
 from collections.abc import Mapping

@@ -1,8 +1,9 @@
 """Whole episodes of a policy in a task: the one way anything here evaluates a policy.
 
-A task with a compiled face and a policy meet in blocks of W lanes, float32; any other task runs by
-the batched contract, with the same compiled policy. Each lane is computed alone, so a return
-depends on its weights and its seed, never on what else is in the call.
+A task with a compiled face and a policy meet in blocks of W lanes, float32; a compiled simulator
+plays whole episodes; any other task runs by the batched contract, with the same policy. Each lane
+is computed alone, so a return depends on its weights and its seed, never on what else is in the
+call.
 """
 
 from collections.abc import Mapping

@@ -6,8 +6,10 @@ None of them changes a return: it depends on weights and seed alone.
 from typing import Final
 
 COMPILED_LANES: Final = 1024
-"""Episodes that a compiled task holds at once: enough to hide calls, small enough for caches. Of a
-compiled simulator, those whose rewards are kept step by step at once."""
+"""Episodes that a compiled task holds at once: enough to hide calls, small enough for caches."""
+
+KEPT_STEPS: Final = 2**20
+"""Steps of a compiled simulator whose rewards are kept until they are paid: 16 MiB."""
 
 BATCHED_LANES: Final = 16
 """Episodes that any other task holds at once; a user's environments are one object each."""

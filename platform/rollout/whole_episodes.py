@@ -7,21 +7,25 @@ at a time: who has short ones takes more of them.
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from rolecast.core.kernel_address import kernel_address
 from rolecast.core.lane_arrays import lane_array
-from rolecast.core.types import Float
-from rolecast.envs.rewards.task import RewardTask, has_twins, unwrapped
-from rolecast.envs.spec import TaskSpec
+from rolecast.core.types import CompiledKernel, Float
+from rolecast.envs.rewards.task import RewardTask, compiled_simulator
+from rolecast.envs.spec import CompiledSimulator, TaskSpec
 from rolecast.platform.rollout.played import Episodes, Played, joined, over_agents
-from rolecast.platform.rollout.sizes import COMPILED_LANES
+from rolecast.platform.rollout.sizes import KEPT_STEPS
 from rolecast.policies.protocol import PolicyKernels
 
 STEPS_TOGETHER: Final = 100
 """Steps of a compiled call; between calls Ctrl-C and errors of other threads are heeded."""
+
+MOST_AGENTS: Final = 8
+"""Agents up to which one thread plays whole episodes: a policy's kernel computes W lanes for one.
+With `hom` that costs a third of the time for 10 agents, and nothing for 4."""
 
 
 class _Actor:
@@ -31,51 +35,55 @@ class _Actor:
         self.weights = lane_array(1, parameters)
         self.seen = lane_array(1, spec.agents, spec.observation_size)
         self.acted = lane_array(1, spec.agents, spec.action_size)
-        self.calls = lanes.calls(self.weights, self.seen, self.acted)
+        calls = lanes.calls(self.weights, self.seen, self.acted)
+        self._function, self.arguments = calls[0]
+        self._single = len(calls) == 1
+
+    @property
+    def kernel(self) -> CompiledKernel | None:
+        """Address and arguments of the kernel; None if there are several, or it has no address."""
+        address = kernel_address(self._function, self.arguments) if self._single else None
+        return None if address is None else (address, self.arguments)
 
 
-def _actors(episodes: Episodes, count: int) -> list[_Actor]:
-    """Return actors of a policy, one a thread; none if it is not a single compiled kernel.
+def play_whole(episodes: Episodes) -> Played | None:
+    """Play episodes of a simulator; None: it cannot, or the policy is no single compiled kernel.
 
     Raises:
         ConfigError: the policy is for another task.
     """
     policy, spec = episodes.policy, episodes.task.spec
-    actors = []
-    for _ in range(count):
-        lanes = policy.lanes()
-        if not isinstance(lanes, PolicyKernels):
-            return []
-        actor = _Actor(lanes, policy.space.size, spec)
-        lanes.act(actor.weights, actor.seen, actor.acted)  # which refuses other sizes
-        if len(actor.calls) != 1:
-            return []
-        actors.append(actor)
-    return actors
-
-
-def play_whole(episodes: Episodes) -> Played | None:
-    """Play episodes of a simulator; None: it cannot, or the policy is no single compiled kernel."""
-    if not has_twins(episodes.task):
+    simulator = compiled_simulator(episodes.task)
+    lanes = None if simulator is None else policy.lanes()
+    if simulator is None or not isinstance(lanes, PolicyKernels):
         return None
-    environment: Any = unwrapped(episodes.task)
-    players = environment.twins()
-    actors = _actors(episodes, len(players))
-    if not actors:
+    players = simulator.twins()[: episodes.seeds.size]
+    if len(players) == 1 and spec.agents > MOST_AGENTS:
         return None
-    return joined([_deal(part, players, actors) for part in episodes.parts(COMPILED_LANES)])
+    actors = [_Actor(lanes, policy.space.size, spec) for _ in players]
+    lanes.act(actors[0].weights, actors[0].seen, actors[0].acted)  # which refuses other sizes
+    crew = [
+        (player, actor, kernel)
+        for player, actor in zip(players, actors, strict=True)
+        if (kernel := actor.kernel) is not None
+    ]
+    if not crew:
+        return None
+    size = max(1, KEPT_STEPS // spec.horizon)
+    return joined([_deal(part, crew) for part in episodes.parts(size)])
 
 
-def _deal(episodes: Episodes, players: Sequence[Any], actors: Sequence[_Actor]) -> Played:
-    """Play episodes on as many threads as there are players."""
+def _deal(
+    episodes: Episodes, crew: Sequence[tuple[CompiledSimulator, _Actor, CompiledKernel]]
+) -> Played:
+    """Play episodes on as many threads as there are simulators, each with an actor."""
     book = _Book(episodes)
-    if len(players) == 1:
-        _play(book, players[0], actors[0])
+    if len(crew) == 1:
+        _play(book, *crew[0])
         return book.played()
-    with ThreadPoolExecutor(len(players)) as pool:
+    with ThreadPoolExecutor(len(crew)) as pool:
         try:
-            pairs = zip(players, actors, strict=True)
-            playing = [pool.submit(_play, book, *pair) for pair in pairs]
+            playing = [pool.submit(_play, book, *each) for each in crew]
             for ended in as_completed(playing):
                 ended.result()
         finally:
@@ -83,20 +91,18 @@ def _deal(episodes: Episodes, players: Sequence[Any], actors: Sequence[_Actor]) 
     return book.played()
 
 
-def _play(book: "_Book", task: Any, actor: "_Actor") -> None:
+def _play(book: "_Book", player: CompiledSimulator, actor: _Actor, kernel: CompiledKernel) -> None:
     """Play episodes until none waits."""
-    asked, spec = book.asked, task.spec
-    ((function, arguments),) = actor.calls
-    kernel = kernel_address(function, arguments), arguments
+    asked, spec = book.asked, book.asked.task.spec
     sums = np.zeros((0 if asked.summed is None else 2, spec.agents, spec.observation_size))
     while not book.over and (episode := book.take()) is not None:
-        task.reset(asked.seeds[episode : episode + 1])
+        player.reset(asked.seeds[episode : episode + 1])
         actor.weights[0] = asked.weights[asked.candidate[episode], :, None]
         sums[:] = 0.0
         totals, log, ended = np.zeros(2), [], False
         while not ended and not book.over:
             steps = np.empty((STEPS_TOGETHER, 2))
-            taken, ended, metrics = task.play_on(
+            taken, ended, metrics = player.play_on(
                 kernel, (actor.seen, actor.acted), asked.summed or 0.0, sums, steps, totals
             )
             log.append(steps[:taken])

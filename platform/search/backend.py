@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
-from rolecast.envs.rewards.task import has_twins, simulator_threads
+from rolecast.envs.rewards.task import compiled_simulator, simulator_threads
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
@@ -94,7 +94,8 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     config = plan.config
     patience = config.patience(note)
     # Asked for its metrics, a compiled task plays by its batched form: one batch at a time.
-    threads = config.threads if plan.compiled or has_twins(plan.task) else 1
+    threaded = plan.compiled or compiled_simulator(plan.task) is not None
+    threads = config.threads if threaded else 1
     here = LocalEvaluator(plan.task, plan.policy, threads, patience=patience)
     if config.workers == 0:
         return LocalBackend(here)
@@ -126,7 +127,7 @@ class AutomaticBackend(LocalBackend):
         threads = evaluator.workers if plan.compiled else simulator_threads(plan.task)
         few = threads == available_cores() <= MOST_SIMULATOR_THREADS
         asked = plan.config.threads is not None
-        if plan.compiled or (has_twins(plan.task) and (few or asked)):
+        if plan.compiled or (compiled_simulator(plan.task) is not None and (few or asked)):
             note(f"episodes run on {threads} threads of this process; Ray would not be faster here")
         elif available_cores() > 1:
             self.evaluator = _Growing(evaluator, self._start_workers)

@@ -31,16 +31,40 @@ def call_twice(address: int, arguments: tuple[Any, ...]) -> None:
         call_kernel(address, arguments)
 
 
+@compiled
+def first(numbers: Float) -> float:
+    """Return the first number."""
+    return float(numbers[0])
+
+
+def address_of(kernel: Any, arguments: tuple[Any, ...]) -> int:
+    kernel(*arguments)
+    address = kernel_address(kernel, arguments)
+    assert address is not None
+    return address
+
+
 def test_a_kernel_is_called_with_the_arguments_of_its_address() -> None:
     total = np.zeros(3)
     arguments = (5.0, 2.0), np.arange(3.0), total
-    call_twice(kernel_address(add_scaled, arguments), arguments)
+    address = address_of(add_scaled, arguments)
+    total[:] = 0.0
+    call_twice(address, arguments)
     np.testing.assert_array_equal(total, [0.0, 4.0, 8.0])
 
 
 def test_what_a_kernel_raises_comes_through() -> None:
     good = (np.ones(2),)
-    address = kernel_address(refuse_negative, good)
+    address = address_of(refuse_negative, good)
     call_twice(address, good)
     with pytest.raises(ValueError, match="negative"):
         call_twice(address, (-np.ones(2),))
+
+
+def test_what_cannot_be_called_by_an_address_has_none() -> None:
+    numbers = (np.ones(2),)
+    refuse_negative(*numbers)
+    assert kernel_address(refuse_negative, (np.ones(2, dtype=np.int8),)) is None  # never called so
+    first(*numbers)
+    assert kernel_address(first, numbers) is None  # it returns a number
+    assert kernel_address(address_of, numbers) is None

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.mujoco.step_fused import observe_all, settle, sum_of_squares
+from rolecast.envs.mujoco.step_fused import (
+    Rules,
+    Running,
+    View,
+    observe_all,
+    settle,
+    sum_of_squares,
+)
 
 EPISODES, STATE, HORIZON = 12, 9, 5
 
@@ -32,9 +39,15 @@ def test_rewards_and_ends_are_those_of_numpy(mortal: bool, contacts: float) -> N
     written, fell, reward = np.zeros(EPISODES), np.zeros(EPISODES, dtype=bool), np.empty(EPISODES)
     done = np.zeros(EPISODES, dtype=bool)
     none, nowhere = np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    numbers = seconds, motors, contacts, healthy_reward
-    rules = nowhere, none, (0, 0, 0), 1, (none, low[None]), low, high, numbers, mortal, HORIZON
-    running = state, reward, steps, done, fell, written, state[None], reward, distance
+    rules = Rules(
+        functions=nowhere, memory=none, sizes=(0, 0, 0), frame_skip=1, shown=View(none, low[None]),
+        low=low, high=high, seconds=seconds, control_cost=motors, contact_cost=contacts,
+        healthy_reward=healthy_reward, mortal=mortal, horizon=HORIZON,
+    )  # fmt: skip
+    running = Running(
+        state=state, place=reward, steps=steps, done=done, fallen=fell, bonus=written,
+        observations=state[None], reward=reward, distance=distance,
+    )  # fmt: skip
     for episode in range(EPISODES):
         settle(rules, running, torques, episode)
     assert not mortal or (fallen.any() and not fallen.all())
@@ -61,5 +74,5 @@ def test_columns_are_clipped_to_their_limits_and_nan_is_kept() -> None:
     state = np.array([[5.0, -5.0, np.nan, 0.0]])
     seen, limit = np.array([[0, 1], [2, -1]]), np.array([[2.0, np.inf], [1.0, 1.0]])
     shown = np.empty((1, 2, 2))
-    observe_all((seen, limit), state, shown)
+    observe_all(View(seen, limit), state, shown)
     np.testing.assert_array_equal(shown, [[[2.0, -5.0], [np.nan, 0.0]]])

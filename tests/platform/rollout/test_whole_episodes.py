@@ -153,11 +153,29 @@ def test_a_policy_for_another_task_is_refused() -> None:
         play_whole(episodes)
 
 
+def test_one_thread_plays_large_teams_step_by_step() -> None:
+    """A kernel computes a block of lanes; with many agents that costs more than Python's steps."""
+    for threads, whole in ((1, False), (2, True)):
+        task = make_task("manyagent_swimmer_10?horizon=5", threads=threads)
+        assert (play_whole(asked(task, "mlp")) is not None) is whole
+        task.close()
+
+
+def test_several_running_episodes_are_not_played_on() -> None:
+    task: Any = make_task("hopper")
+    task.reset(np.arange(2, dtype=np.uint64))
+    nothing = np.zeros((1, 2))
+    with pytest.raises(ConfigError, match="running episodes is 2; expected one"):
+        task.play_on((0, ()), (nothing, nothing), 0.0, nothing, nothing, nothing)
+
+
 def test_an_action_that_is_not_finite_is_named() -> None:
     task = make_task("hopper", threads=1)
     episodes = asked(task, "mlp")
     episodes.weights[2] = np.nan
-    with pytest.raises(ConfigError, match="action of agent 0 in episode 0 at step 1 is nan"):
+    with pytest.raises(
+        ConfigError, match="action of agent 0 at step 1 of the episode of seed 0 is nan"
+    ):
         play_whole(episodes)
 
 
