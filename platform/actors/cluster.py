@@ -159,11 +159,16 @@ def _terminable_start() -> Iterator[None]:
     try:
         with signals_given_back():
             yield
-    except SystemExit as end:
+    except BaseException as error:
+        end: BaseException | None = error
+        while end is not None and not isinstance(end, SystemExit):
+            end = end.__cause__  # what the handler raised, where Python wrapped it in another error
+        if end is None:
+            raise
         ray.shutdown()
         if end.code == signal.SIGTERM:
             signal.raise_signal(signal.SIGTERM)
-        raise
+        raise end from None
 
 
 def _start(cpus: int) -> None:

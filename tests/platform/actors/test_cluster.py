@@ -1,6 +1,7 @@
 """A cluster of our own asks for a token, and is started again where a busy machine was too slow."""
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import pytest
 import ray
 
 from rolecast.core.errors import RunError
+from rolecast.core.signals import terminable
 from rolecast.core.threads import available_cores
 from rolecast.platform.actors import cluster
 from rolecast.platform.actors.cluster import Cluster
@@ -138,6 +140,24 @@ def test_sigterm_ends_a_start_of_ray_as_it_ends_all_else(when: str, seconds: flo
     command = [sys.executable, "-c", TERMINATED_SCRIPT, when, str(seconds)]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (found.returncode, found.stdout) == (0, "ended by 15\n"), found.stderr
+
+
+def test_sigterm_is_heeded_where_python_wraps_what_rays_handler_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The handler may run in a descriptor's `__set_name__`, whose errors become a RuntimeError."""
+
+    class Met:
+        def __set_name__(self, owner: type, name: str) -> None:
+            sys.exit(signal.SIGTERM)
+
+    def start(**_: object) -> None:
+        type("Described", (), {"field": Met()})
+
+    monkeypatch.setattr(ray, "init", start)
+    with terminable() as received, pytest.raises(KeyboardInterrupt):
+        cluster.Cluster(None, 1)
+    assert received == [signal.SIGTERM]
 
 
 OWN_CLUSTER_SCRIPT = """
