@@ -228,14 +228,17 @@ def ray_cluster() -> Iterator[str]:
     """Connect to a cluster of two CPUs, started on free ports; return its address."""
     import ray
 
-    context: Any = ray.init(
-        address="local",
-        num_cpus=2,
-        num_gpus=0,
-        include_dashboard=False,
-        log_to_driver=False,
-        _system_config={"worker_niceness": 0},  # tests that run beside it would stop its workers
-    )
+    from rolecast.platform.actors.cluster import lean_start
+
+    with lean_start():
+        context: Any = ray.init(
+            address="local",
+            num_cpus=2,
+            num_gpus=0,
+            include_dashboard=False,
+            log_to_driver=False,
+            _system_config={"worker_niceness": 0},  # tests beside it would stop its workers
+        )
     yield str(context.address_info["gcs_address"])
     ray.shutdown()
 

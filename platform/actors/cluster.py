@@ -7,10 +7,12 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import ray
+from ray._private import parameter
 
 from rolecast.core.errors import ConfigError, RequestError, RunError, on_one_line
 from rolecast.core.signals import signals_given_back
@@ -42,6 +44,15 @@ INLINE_BYTES: Final = 4_000_000
 OWN_SETTINGS: Final = {"max_direct_call_object_size": INLINE_BYTES, "worker_niceness": 0}
 """Ray's settings of a cluster that is started here. Workers are as nice as their driver: Ray makes
 them nicer by 15, and beside any other program they then hardly run."""
+
+LEAN_PARAMETERS: Final[Mapping[str, Any]] = {
+    "dashboard_agent_listen_port": 0,
+    "include_log_monitor": False,
+    "no_monitor": True,
+}
+"""Parameters of a start of Ray that `ray.init` does not take. Its agent has any free port: where
+another cluster holds the usual one, Ray tries that for 3 s. No process reads logs for the driver,
+which shows none, and none scales a cluster of one machine."""
 
 CALL_RETRIES: Final = 5
 """Repeats of one call whose process dies; after that what it was called for is to blame."""
@@ -189,14 +200,15 @@ def _start(cpus: int) -> None:
 def _start_patiently(cpus: int) -> None:
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
-            ray.init(
-                address="local",
-                num_cpus=cpus,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                _system_config=OWN_SETTINGS,
-            )
+            with lean_start():
+                ray.init(
+                    address="local",
+                    num_cpus=cpus,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                    _system_config=OWN_SETTINGS,
+                )
         except Exception as error:
             ray.shutdown()
             if TIMED_OUT not in str(error):
@@ -211,6 +223,18 @@ def _start_patiently(cpus: int) -> None:
                 ) from error
         else:
             return
+
+
+@contextmanager
+def lean_start() -> Iterator[None]:
+    """Let `ray.init` start a cluster with LEAN_PARAMETERS."""
+    of_ray: Any = parameter
+    usual = of_ray.RayParams
+    of_ray.RayParams = partial(usual, **LEAN_PARAMETERS)
+    try:
+        yield
+    finally:
+        of_ray.RayParams = usual
 
 
 def _join(address: str | None) -> None:

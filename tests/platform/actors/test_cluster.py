@@ -2,14 +2,17 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import ray
+from ray._private.ray_constants import DEFAULT_DASHBOARD_AGENT_LISTEN_PORT
 
 from rolecast.core.errors import RunError
 from rolecast.core.signals import terminable
@@ -167,6 +170,8 @@ from rolecast.platform.actors import cluster
 
 connection = cluster.Cluster(None, 1)
 print(ray.get(ray.remote(lambda: os.nice(0)).remote()), os.nice(0))
+node = ray._private.worker._global_node
+print(node.dashboard_agent_listen_port, *sorted(node.all_processes))
 address = ray.get_runtime_context().gcs_address
 stranger = "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False)"
 command = [sys.executable, "-c", stranger, address]
@@ -190,27 +195,46 @@ class OwnCluster:
     """What a driver of a cluster of its own told, and its home folder."""
 
     niceness: list[str]
+    agent_port: int
+    processes: list[str]
+    """That Ray started beside its workers."""
     token: list[str]
     home: Path
 
 
 @pytest.fixture(scope="module")
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> OwnCluster:
-    """A stranger has another home folder, so that Ray finds no token of ours there."""
+    """A stranger has another home folder, so that Ray finds no token of ours there.
+
+    The usual port of Ray's agent is taken, as by another cluster.
+    """
     home, stranger = (tmp_path_factory.mktemp(name) for name in ("home", "stranger"))
     environment = os.environ | {"RAY_AUTH_MODE": "disabled", "HOME": str(home)}
     command = ["nice", "-n", "3", sys.executable, "-c", OWN_CLUSTER_SCRIPT, str(stranger)]
-    found = subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=400, env=environment
-    )
-    niceness, *token = found.stdout.splitlines()
-    return OwnCluster(niceness.split(), token, home)
+    with socket.socket() as taken:
+        with suppress(OSError):  # another cluster has it indeed
+            taken.bind(("", DEFAULT_DASHBOARD_AGENT_LISTEN_PORT))
+            taken.listen()
+        found = subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=400, env=environment
+        )
+    niceness, started, *token = found.stdout.splitlines()
+    port, *processes = started.split()
+    return OwnCluster(niceness.split(), int(port), processes, token, home)
 
 
 def test_workers_of_a_cluster_of_our_own_are_as_nice_as_its_driver(own_cluster: OwnCluster) -> None:
     """Ray's own default is 15 more: two programs beside a search made it take twelve times."""
     worker, driver = own_cluster.niceness
     assert worker == driver
+
+
+def test_a_start_waits_for_no_port_and_for_no_process_that_a_search_has_no_use_for(
+    own_cluster: OwnCluster,
+) -> None:
+    """Where another cluster had the agent's usual port, Ray tried it for 3 s."""
+    assert own_cluster.agent_port > 0
+    assert {"monitor", "log_monitor"}.isdisjoint(own_cluster.processes)
 
 
 def test_a_cluster_of_our_own_asks_for_a_token_whatever_the_environment_says(
