@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,29 +87,52 @@ def run(wanted: Sequence[TableTrial], path: Path) -> tuple[list[Row], list[str]]
     return rows, told
 
 
-def test_what_is_there_is_not_run_again_and_more_seeds_add_to_it(tmp_path: Path) -> None:
-    path = tmp_path / "table.json"
-    first, told = run(trials(EXPERIMENT, 1, ["sound"]), path)
-    assert told[0] == "0 of 1 cells are there; 1 to run"
-    assert told[1] == f"all / sound / 0: {first[0]['returns'][-1]}"
-    before = path.read_bytes()
-    again, told = run(trials(EXPERIMENT, 1, ["sound"]), path)
+@dataclass(frozen=True)
+class Grown:
+    """A table that was run for one seed, again, and for two."""
+
+    path: Path
+    rows: tuple[list[Row], list[Row], list[Row]]
+    told: tuple[list[str], list[str], list[str]]
+    contents: tuple[bytes, bytes]
+    """Of the file after the first two."""
+
+
+@pytest.fixture(scope="module")
+def grown(ray_cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Grown:
+    """Run the sound method, its second seed by the code of another commit.
+
+    Tests copy the file.
+    """
+    path = tmp_path_factory.mktemp("grown") / "table.json"
+    contents: list[bytes] = []
+    ran: list[tuple[list[Row], list[str]]] = []
+    for seeds, commit in ((1, "abc1234"), (1, "other"), (2, "def5678")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rolecast.benchmarks.commits.source_commit", lambda made=commit: made)
+            ran.append(run(trials(EXPERIMENT, seeds, ["sound"]), path))
+        contents.append(path.read_bytes())
+    (first, again, more), (one, two, three) = zip(*ran, strict=True)
+    return Grown(path, (first, again, more), (one, two, three), (contents[0], contents[1]))
+
+
+def test_what_is_there_is_not_run_again_and_more_seeds_add_to_it(grown: Grown) -> None:
+    first, again, more = grown.rows
+    assert grown.told[0][:2] == [
+        "0 of 1 cells are there; 1 to run",
+        f"all / sound / 0: {first[0]['returns'][-1]}",
+    ]
     assert first == again
-    assert path.read_bytes() == before
-    assert told == ["1 of 1 cells are there; 0 to run"]
-    more, told = run(trials(EXPERIMENT, 2, ["sound"]), path)
-    assert told[0] == "1 of 2 cells are there; 1 to run"
+    assert grown.contents[0] == grown.contents[1]
+    assert grown.told[1] == ["1 of 1 cells are there; 0 to run"]
+    assert grown.told[2][0] == "1 of 2 cells are there; 1 to run"
     assert more[0] == first[0]
     assert [row["seed"] for row in more] == [0, 1]
-    assert not list((tmp_path / UNFINISHED_FOLDER).iterdir())
+    assert not list((grown.path.parent / UNFINISHED_FOLDER).iterdir())
 
 
-def test_a_row_names_the_commits_whose_code_made_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rolecast.benchmarks.commits.source_commit", lambda: "abc1234")
-    (row,), _ = run(trials(EXPERIMENT, 1, ["sound"]), tmp_path / "table.json")
-    assert row["commit"] == "abc1234"
+def test_a_row_names_the_commits_whose_code_made_it(grown: Grown) -> None:
+    assert [row["commit"] for row in read_rows(grown.path)] == ["abc1234", "def5678"]
 
 
 def test_an_experiment_that_is_refused_is_no_work_of_a_commit(
@@ -147,9 +170,8 @@ def test_rows_of_other_episodes_or_settings_are_named_and_stay(tmp_path: Path) -
     assert other_terms_text(wanted, fewer).startswith("All 3 rows are of other held-out episodes")
 
 
-def test_forgotten_trials_are_run_again_from_their_beginning(tmp_path: Path) -> None:
-    path = tmp_path / "table.json"
-    first, _ = run(trials(EXPERIMENT, 2, ["sound"]), path)
+def test_forgotten_trials_are_run_again_from_their_beginning(grown: Grown, tmp_path: Path) -> None:
+    path, (_, _, first) = tmp_path / "table.json", grown.rows
     write_rows(path, [row | {"returns": [0.0]} for row in first])
     told: list[str] = []
     forget_trials(trials(EXPERIMENT, 1, ["sound"]), path, told.append)
@@ -157,7 +179,7 @@ def test_forgotten_trials_are_run_again_from_their_beginning(tmp_path: Path) -> 
     assert [row["seed"] for row in read_rows(path)] == [1]
     again, told = run(trials(EXPERIMENT, 2, ["sound"]), path)
     assert told[0] == "1 of 2 cells are there; 1 to run"
-    assert again[0] == first[0]
+    assert again[0] | {"commit": first[0]["commit"]} == first[0]
     assert again[1]["returns"] == [0.0]
 
 
@@ -211,7 +233,9 @@ def test_trials_of_an_older_plan_do_not_become_rows_of_the_new_one(tmp_path: Pat
     assert told[0].endswith("; nothing is taken from there, and `--fresh` removes it")
 
 
-def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(tmp_path: Path) -> None:
+def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(
+    grown: Grown, tmp_path: Path
+) -> None:
     path = tmp_path / "table.json"
     out = tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name
     compare(
@@ -223,8 +247,7 @@ def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(tmp_path: Path) -
     rows, told = run(trials(EXPERIMENT, 2, ["sound"]), path)
     assert told[0].startswith("all / sound / 0: ")
     assert told[1] == "1 of 2 cells are there; 1 to run"
-    alone, _ = run(trials(EXPERIMENT, 2, ["sound"]), tmp_path / "other" / "table.json")
-    assert [row["returns"] for row in rows] == [row["returns"] for row in alone]
+    assert [row["returns"] for row in rows] == [row["returns"] for row in grown.rows[2]]
 
 
 def test_a_trial_that_fails_is_told_and_the_others_are_kept(tmp_path: Path) -> None:
