@@ -1,12 +1,14 @@
 """The search algorithm for Ray Tune: spaces, states, and trials on a real cluster."""
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import ray
 from ray import tune
 from ray.tune.search import ConcurrencyLimiter
 
@@ -15,6 +17,9 @@ from rolecast.core.signals import signals_given_back
 from rolecast.platform.optimizers.local_gp.search import LocalSearch
 from rolecast.search_space import Choice, Range, dimension
 from rolecast.tune_searcher import RolecastSearcher, space_of
+
+# Processes of trials import none of the above but Tune.
+ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
 
 SPACE: dict[str, Any] = {
     "x": tune.uniform(-5.0, 5.0),
