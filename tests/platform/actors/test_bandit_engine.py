@@ -39,7 +39,7 @@ def played(function: Any = "branin", workers: int = 0, **given: Any) -> BanditRe
     return rolecast.bandit_search(function, workers=workers, **SMALL, **given)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("function", ["branin", "h1", "hartmann4"])
+@pytest.mark.parametrize("function", ["h1", "hartmann4"])
 def test_actors_play_the_run_of_one_process_to_the_last_bit(function: str) -> None:
     assert played(function, workers=2) == played(function)
 
@@ -83,6 +83,7 @@ def test_nothing_but_the_papers_messages_reaches_a_party_and_their_bytes_are_the
 ) -> None:
     tap = Tap(monkeypatch)
     result = played(workers=2)
+    assert result == played()
     header = MESSAGE_HEADER.size
     up = [data for _, reply in tap.of("project") for data in reply]
     assert sum(len(data) - header for data in up) == 5 * 8 * result.uplink_reals
@@ -137,19 +138,22 @@ def test_parties_that_die_in_every_epoch_begin_anew_and_change_nothing(
 def test_an_actor_that_dies_within_an_exchange_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Killed after it has projected, so that it has lost the inducing set it is to trim with."""
+    """Killed after it has projected, so that it has lost the inducing set it is to trim with.
+
+    In the first exchange, before which nothing was sent, and in the last of three.
+    """
     finish, killed = RemoteParty.finish, []
 
     def lossy(party: RemoteParty, *given: Any) -> Any:
-        name, reply = party._pending[0], finish(party, *given)
-        if name in {"project", "inducing_set", "aggregate"}:
+        (name, begun, _), reply = party._pending, finish(party, *given)
+        if name in {"project", "inducing_set", "aggregate"} and begun[0] in {1, 3}:
             killed.append(name)
             kill(party)
         return reply
 
     monkeypatch.setattr(RemoteParty, "finish", lossy)
     assert played(workers=2) == played()
-    assert killed.count("project") == 2 * 3
+    assert killed.count("project") == 2 * 2
 
 
 @pytest.mark.parametrize(
@@ -230,11 +234,11 @@ def test_a_run_is_resumed_by_another_number_of_workers(
 
     monkeypatch.setattr(BanditFolder, "append", stop_after_two)
     with pytest.raises(KeyboardInterrupt):
-        played(workers=2, out=tmp_path / "run")
+        played(workers=1, out=tmp_path / "run")
     tap = Tap(monkeypatch)
-    assert resume_bandit(tmp_path / "run", workers=3) == played()
+    assert resume_bandit(tmp_path / "run", workers=2) == played()
     asked = [given[0] for given, _ in tap.of("query")]
-    assert asked == [3] * 3 + [4] * 3  # epochs 1 and 2 are not queried again
+    assert asked == [3] * 2 + [4] * 2  # epochs 1 and 2 are not queried again
 
 
 def test_the_command_runs_on_workers_and_resumes_and_reports(
@@ -262,9 +266,9 @@ def test_a_function_that_fails_in_an_actor_is_one_sentence(
         raise ValueError(f"no value at {len(point)}")
 
     with pytest.raises(RequestError, match=r"failed \(ValueError: no value at 1\)"):
-        played(broken, workers=2, bounds=[(0.0, 1.0)])
+        played(broken, workers=1, bounds=[(0.0, 1.0)])
     with pytest.raises(RequestError, match="agent 0 answered nan in round 1"):
-        played(lambda _: float("nan"), workers=2, bounds=[(0.0, 1.0)])
+        played(lambda _: float("nan"), workers=1, bounds=[(0.0, 1.0)])
     assert main(["bandit", "branin", "--workers", "-1"]) == 2
     assert main(["bandit", "branin", "--address", "localhost:1"]) == 2
     assert main(["bandit", "branin", "--workers", "1", "--address", "localhost:1"]) == 2
@@ -280,6 +284,6 @@ def test_a_function_that_ends_its_process_is_named() -> None:
         os._exit(int(point.size))
 
     with pytest.raises(
-        RunError, match=r"agents . to .: the process died 6 times in one call; does the fun"
+        RunError, match=r"agents 0 to 4: the process died 6 times in one call; does the fun"
     ):
-        played(deadly, workers=2, bounds=[(0.0, 1.0)])
+        played(deadly, workers=1, bounds=[(0.0, 1.0)])
