@@ -19,6 +19,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import rolecast
 from rolecast.core.errors import RequestError
+from rolecast.platform.cli.app import main
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison import (
     ComparisonInterrupted,
@@ -253,7 +254,11 @@ def test_an_algorithm_of_the_project_is_a_trial_like_any_other(tmp_path: Path) -
 
 
 def test_a_killed_driver_is_resumed_without_running_anything_twice(
-    finished: ComparisonResult, climbing_file: Path, ray_cluster: str, tmp_path: Path
+    finished: ComparisonResult,
+    climbing_file: Path,
+    ray_cluster: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Its trials run one after another, those that it is compared with ran side by side."""
     out = tmp_path / "killed"
@@ -270,8 +275,7 @@ def test_a_killed_driver_is_resumed_without_running_anything_twice(
     begun.communicate()
     search = out / "work" / SEARCH / "run" / "history.parquet"
     before = search.stat().st_mtime_ns
-    ended = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
+    assert main([*command[3:], "--resume"]) == 0, capsys.readouterr().err
     assert search.stat().st_mtime_ns == before
     rows = read_comparison(out).rows
     for method in ("cmaes", "climb"):
