@@ -35,15 +35,22 @@ class _Actor:
         self.weights = lane_array(1, parameters)
         self.seen = lane_array(1, spec.agents, spec.observation_size)
         self.acted = lane_array(1, spec.agents, spec.action_size)
-        calls = lanes.calls(self.weights, self.seen, self.acted)
-        self._function, self.arguments = calls[0]
-        self._single = len(calls) == 1
+        self._calls = lanes.calls(self.weights, self.seen, self.acted)
 
     @property
     def kernel(self) -> CompiledKernel | None:
-        """Address and arguments of the kernel; None if there are several, or it has no address."""
-        address = kernel_address(self._function, self.arguments) if self._single else None
-        return None if address is None else (address, self.arguments)
+        """Address and arguments of the kernel.
+
+        None if there are several, or it has no address, or does not act on these very arrays.
+        """
+        if len(self._calls) != 1:
+            return None
+        function, arguments = self._calls[0]
+        met = {id(each) for each in arguments}
+        if not met.issuperset(map(id, (self.weights, self.seen, self.acted))):
+            return None
+        address = kernel_address(function, arguments)
+        return None if address is None else (address, arguments)
 
 
 def play_whole(episodes: Episodes) -> Played | None:

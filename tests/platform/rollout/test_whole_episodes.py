@@ -115,42 +115,51 @@ def test_a_task_that_changes_a_robots_steps_is_played_itself(threads: int) -> No
     np.testing.assert_array_equal(returns[1], returns[2])
 
 
-class TwoKernels(MlpPolicy):
-    """Acts by two kernels, of which the second one decides."""
+class OtherKernels(MlpPolicy):
+    """Acts by its own compiled form, which tells of its kernels otherwise."""
+
+    told: Callable[[KernelCalls], KernelCalls]
 
     def lanes(self) -> Any:
-        lanes = super().lanes()
+        lanes: Any = super().lanes()
+        told = self.told
 
-        class Both:
-            act, workspace_rows = lanes.act, lanes.workspace_rows  # type: ignore[attr-defined]
+        class Otherwise:
+            act, workspace_rows = lanes.act, lanes.workspace_rows
 
-            def calls(self, weights: Float32, seen: Float32, actions: Float32) -> KernelCalls:
-                calls: KernelCalls = lanes.calls(weights, seen, actions)  # type: ignore[attr-defined]
-                return calls * 2
+            def calls(self, *arrays: Float32) -> KernelCalls:
+                return told(lanes.calls(*arrays))
 
-        return Both()
+        return Otherwise()
 
 
-def test_what_cannot_be_played_whole_is_played_step_by_step() -> None:
+def copied(calls: KernelCalls) -> KernelCalls:
+    """Act on other weights than those that were given."""
+    ((kernel, arguments),) = calls
+    return ((kernel, tuple(each.copy() if np.ndim(each) == 3 else each for each in arguments)),)
+
+
+@pytest.mark.parametrize("told", [lambda calls: calls * 2, lambda _: (), copied])
+def test_what_cannot_be_played_whole_is_played_step_by_step(
+    told: Callable[[KernelCalls], KernelCalls],
+) -> None:
     task = make_task("hopper", threads=1)
     episodes = asked(task, "mlp")
     expected = rollout(task, episodes.policy, episodes.weights, episodes.seeds[:3])
-    kept: Any = episodes.policy
-    kept.__class__ = TwoKernels
+    policy: Any = episodes.policy
+    policy.__class__ = OtherKernels
+    policy.told = told
     assert play_whole(episodes) is None
-    played = rollout(task, kept, episodes.weights, episodes.seeds[:3])
+    played = rollout(task, policy, episodes.weights, episodes.seeds[:3])
     np.testing.assert_array_equal(played.returns, expected.returns)
-    constant = make_policy("constant", task)
-    assert (
-        rollout(task, constant, constant.space.centre[None], episodes.seeds[:1]).lengths[0, 0] > 5
-    )
 
 
-def test_a_policy_for_another_task_is_refused() -> None:
-    episodes = asked(make_task("hopper"), "mlp")
-    object.__setattr__(episodes, "task", make_task("swimmer"))
-    with pytest.raises(ConfigError, match="the task's sizes"):
-        play_whole(episodes)
+def test_a_policy_without_kernels_is_played_step_by_step() -> None:
+    task = make_task("hopper", threads=1)
+    episodes = asked(task, "constant")
+    assert play_whole(episodes) is None
+    played = rollout(task, episodes.policy, episodes.weights, episodes.seeds[:3])
+    assert played.lengths.min() > 5
 
 
 def test_one_thread_plays_large_teams_step_by_step() -> None:
