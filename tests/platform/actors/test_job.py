@@ -36,12 +36,6 @@ EXPERIMENT = Experiment(
 )
 """
 
-SEARCH = """
-from rolecast import search
-search("pred_prey_3", policy="mlp", optimizer="random", env_steps=2000, episodes=2, workers=1,
-       test_episodes=20, out=RUN)
-"""
-
 WHICH = "import platform; platform.system(); print(platform.__file__)"
 
 
@@ -95,13 +89,13 @@ class Submitted:
 def submitted(head: Head, tmp_path_factory: pytest.TempPathFactory) -> Submitted:
     """Submit the repository with a job that imports `platform`, searches and compares."""
     place = tmp_path_factory.mktemp("job")
-    mine, search, names = (place / f"{name}.py" for name in ("mine", "found", "names"))
-    run, comparison = place / "run", place / "out"
+    mine, names = place / "mine.py", place / "names.py"
     mine.write_text(EXPERIMENT)
-    search.write_text(SEARCH.replace("RUN", repr(str(run))))
     names.write_text(NAMES)
+    run, comparison = place / "run", place / "out"
     job = (
-        f"python -c '{WHICH}' && python {search} && "
+        f"python -c '{WHICH}' && rolecast search pred_prey_3 --policy mlp --optimizer random "
+        f"--env-steps 2000 --episodes 2 --workers 1 --test-episodes 20 --out {run} && "
         f"rolecast compare {mine} --address auto --out {comparison} && python {names}"
     )
     command = ["ray", "job", "submit", "--address", head.url, "--working-dir", "."]
