@@ -9,6 +9,8 @@ from typing import Final
 
 from threadpoolctl import ThreadpoolController
 
+from rolecast.core.errors import ConfigError
+
 THREADS_VARIABLE: Final = "OMP_NUM_THREADS"
 """Read by a library when it is loaded."""
 
@@ -53,6 +55,22 @@ def _thread_pools(modules: int) -> ThreadpoolController:
     """Return the thread pools of this process, as they are with so many modules loaded."""
     del modules
     return ThreadpoolController()
+
+
+def usable_threads(asked: int | None) -> int:
+    """Return the number of threads: as asked, else OMP_NUM_THREADS, else one per core.
+
+    Raises:
+        ConfigError: `asked` is no integer of at least 1.
+    """
+    if asked is not None:
+        if type(asked) is not int or asked < 1:
+            raise ConfigError("threads", asked, "an integer >= 1, or None")
+        return asked
+    limit = os.environ.get(THREADS_VARIABLE, "").partition(",")[0]
+    if limit.isdigit() and int(limit):
+        return int(limit)
+    return available_cores()
 
 
 def available_cores() -> int:

@@ -5,7 +5,6 @@ data from its reset on, with the warm start of the solver. Its result is that of
 on any thread. Source of the order of calls: Gymnasium's `MujocoEnv`.
 """
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
@@ -14,8 +13,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import ConfigError
-from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.core.types import CompiledKernel, Float, Float32
 from rolecast.envs.mujoco.episode_fused import play_steps
 from rolecast.envs.mujoco.models import load_model
@@ -31,22 +28,6 @@ from rolecast.envs.mujoco.views import Layout
 
 TRUNK_BODY: Final = 1
 """Index of the first body after the world."""
-
-
-def usable_threads(asked: int | None) -> int:
-    """Return the number of threads: as asked, else OMP_NUM_THREADS, else one per core.
-
-    Raises:
-        ConfigError: `asked` is no integer of at least 1.
-    """
-    if asked is not None:
-        if type(asked) is not int or asked < 1:
-            raise ConfigError("threads", asked, "an integer >= 1, or None")
-        return asked
-    limit = os.environ.get(THREADS_VARIABLE, "").partition(",")[0]
-    if limit.isdigit() and int(limit):
-        return int(limit)
-    return available_cores()
 
 
 class SimulationPool:

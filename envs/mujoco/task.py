@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import ConfigError, RunError, stepped_outside
+from rolecast.core.threads import usable_threads
 from rolecast.core.types import CompiledKernel, Float, Float32, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.ids import format_id
@@ -185,7 +186,7 @@ class MujocoTask:
         pool = self._running()
         actions = checked_actions(self._spec, actions, self.seeds.size, pool.steps)
         torques = self._layout.torques(actions)
-        if not pool.step(torques, self._usable_threads()):
+        if not pool.step(torques, usable_threads(self.threads)):
             raise self._diverged(pool)
         metrics = {"distance": pool.distance.copy()}
         return pool.observations.copy(), pool.reward.copy(), pool.done.copy(), metrics
@@ -239,7 +240,7 @@ class MujocoTask:
 
     def twins(self) -> "list[MujocoTask]":
         """Return a task like this one for each of its threads, with one thread each."""
-        threads = self._usable_threads()
+        threads = usable_threads(self.threads)
         while len(self._twins) < threads:
             self._twins.append(self._twin())
         return self._twins[:threads]
@@ -262,11 +263,6 @@ class MujocoTask:
             f"task {self._spec.id!r} diverged in step {pool.steps[broken]} of the episode of "
             f"seed {self.seeds[broken]}; expected finite positions"
         )
-
-    def _usable_threads(self) -> int:
-        from rolecast.envs.mujoco.pool import usable_threads
-
-        return usable_threads(self.threads)
 
     def _running(self) -> "SimulationPool":
         if self._pool is None or not self.seeds.size:
