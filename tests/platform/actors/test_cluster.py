@@ -157,10 +157,14 @@ def test_sigterm_is_heeded_where_python_wraps_what_rays_handler_raised(
     def start(**_: object) -> None:
         type("Described", (), {"field": Met()})
 
+    ended = list[bool]()
     monkeypatch.setattr(ray, "init", start)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)  # another test's cluster stays
+    monkeypatch.setattr(ray, "shutdown", lambda: ended.append(True))
     with terminable() as received, pytest.raises(KeyboardInterrupt):
         cluster.Cluster(None, 1)
     assert received == [signal.SIGTERM]
+    assert ended
 
 
 OWN_CLUSTER_SCRIPT = """
