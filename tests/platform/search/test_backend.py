@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from rolecast.envs.mujoco import pool
+from rolecast.core import threads
 from rolecast.platform.search import backend
 from rolecast.platform.search.backend import AutomaticBackend, LocalBackend, backend_for
 from rolecast.platform.search.planning.config import SearchConfig
@@ -58,7 +58,7 @@ def test_a_robot_may_move_to_workers_where_threads_use_fewer_cores_or_are_many(
     cores: int, limit: str, monkeypatch: pytest.MonkeyPatch, *, stays: bool
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", limit)
-    for module in (backend, pool):
+    for module in (backend, threads):
         monkeypatch.setattr(module, "available_cores", lambda: cores)
     notes: list[str] = []
     made = backend_for(make_plan(SearchConfig(task="hopper")), notes.append)
