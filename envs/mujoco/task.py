@@ -68,8 +68,7 @@ class MujocoTask:
         """
         if type(horizon) is not int or horizon < 1:
             raise ConfigError(f"horizon of task {task_id!r}", horizon, "an integer >= 1")
-        if threads is not None and (type(threads) is not int or threads < 1):
-            raise ConfigError("threads", threads, "an integer >= 1, or None")
+        usable_threads(threads)  # which refuses what is no number of threads
         self.robot, self.threads = robot, threads
         self._layout = layout(robot, split, obs)
         self._body = layout(robot, "whole", obs)

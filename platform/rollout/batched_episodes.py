@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped
-from rolecast.envs.spec import BatchedTask, KnowsPresence
+from rolecast.envs.spec import KnowsPresence
 from rolecast.platform.rollout.played import (
     Episodes,
     ObservationSums,
@@ -38,14 +38,14 @@ def play_batched(episodes: Episodes, record: int) -> Played:
         keep = record_share(record, episodes.seeds.size, BATCHED_LANES)
         return joined([_play_once(part, keep) for part in episodes.parts(BATCHED_LANES)])
     ledger = _Ledger(episodes)
-    _Lanes(ledger, episodes.task, BATCHED_LANES).play()
+    _Lanes(ledger, BATCHED_LANES).play()
     return ledger.played()
 
 
 def _play_once(episodes: Episodes, keep: int) -> Played:
     """Play episodes that all begin together, and keep observations of some of their steps."""
     ledger, kept = _Ledger(episodes), _Kept(keep * episodes.seeds.size)
-    _Lanes(ledger, episodes.task, episodes.seeds.size).play(kept)
+    _Lanes(ledger, episodes.seeds.size).play(kept)
     return ledger.played(kept.rows)
 
 
@@ -92,8 +92,9 @@ class _Ledger:
 class _Lanes:
     """B lanes; a lane takes the next episode when its own has ended."""
 
-    def __init__(self, ledger: _Ledger, task: BatchedTask, width: int) -> None:
-        self._ledger, self._task, asked = ledger, task, ledger.asked
+    def __init__(self, ledger: _Ledger, width: int) -> None:
+        self._ledger, asked = ledger, ledger.asked
+        self._task = asked.task
         self._episode = ledger.take(width)
         self._width = self._episode.size
         self._seeds, self._weights, self._candidate = asked.seeds, asked.weights, asked.candidate
@@ -101,7 +102,7 @@ class _Lanes:
         self._actor = asked.policy.lanes()
         self._sums: ObservationSums | None = None
         if asked.summed is not None:
-            spec = task.spec
+            spec = asked.task.spec
             shape = (self._width, spec.agents, spec.observation_size)
             self._sums = ObservationSums(shape, asked.summed)
         self._counts = np.zeros(self._width, dtype=np.int64)
