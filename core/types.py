@@ -19,5 +19,8 @@ KernelCall = tuple[Callable[..., None], tuple[Any, ...]]
 KernelCalls = tuple[KernelCall, ...]
 """What is called, one after the other: here, or on CUDA with the arrays moved there."""
 
+STEP_ARGUMENT: Final = None
+"""Among the arguments of a kernel, stands for the number of steps taken before."""
+
 CompiledKernel = tuple[int, tuple[Any, ...]]
 """Address of a kernel's machine code, and its arguments (`rolecast.core.kernel_address`)."""

@@ -253,10 +253,10 @@ class LaneEpisodes(Protocol):
 
 @runtime_checkable
 class EpisodeKernels(Protocol):
-    """Running compiled episodes whose kernels can be called elsewhere than on the CPU."""
+    """Running compiled episodes whose kernels can be called without `advance`."""
 
     def calls(self, actions: Any) -> KernelCalls:
-        """Return what `LaneEpisodes.advance` would call, and count the step as taken."""
+        """Return what `LaneEpisodes.advance` calls in each step (see `STEP_ARGUMENT`)."""
 
 
 class LaneTask(Protocol):

@@ -12,6 +12,7 @@ import numpy as np
 
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import UInt32, draw, episode_keys, symmetric_uniform
+from rolecast.core.kernel_address import call_all
 from rolecast.core.lane_arrays import lane_array, workspace
 from rolecast.core.simd import (
     Lanes,
@@ -28,7 +29,7 @@ from rolecast.core.simd import (
     store,
     whole,
 )
-from rolecast.core.types import LANE_COUNT, Float32, KernelCalls, Seeds
+from rolecast.core.types import LANE_COUNT, STEP_ARGUMENT, Float32, KernelCalls, Seeds
 from rolecast.envs.predator_prey.observation import observation_size
 from rolecast.envs.predator_prey.observation_fused import observe
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
@@ -106,14 +107,12 @@ class PredatorPreyEpisodes:
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, 2, W] in [-1, 1]."""
-        for kernel, arguments in self.calls(actions):
-            kernel(*arguments)
+        call_all(self.calls(actions), self._step)
+        self._step += 1
 
     def calls(self, actions: Float32) -> KernelCalls:
-        """Return what `advance` would call, and count the step as taken."""
-        step = self._step
-        self._step += 1
-        return ((advance, (step, actions, *self._world)),)
+        """Return what `advance` calls."""
+        return ((advance, (STEP_ARGUMENT, actions, *self._world)),)
 
 
 @compiled

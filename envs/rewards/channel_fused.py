@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, episode_keys
-from rolecast.core.types import LANE_COUNT, Float32, Seeds
+from rolecast.core.kernel_address import call_all
+from rolecast.core.types import LANE_COUNT, STEP_ARGUMENT, Float32, KernelCalls, Seeds
 from rolecast.envs.rewards.channel import DRAWS_PER_STEP, FIRST_REWARD_COUNTER, UNIFORM_GRID
 from rolecast.envs.rewards.settings import RewardSettings
 
@@ -37,7 +38,7 @@ class LaneRewardChannel:
         if settings.noise or settings.flip or settings.drop:
             lanes = seeds[np.minimum(np.arange(blocks * LANE_COUNT), seeds.size - 1)]
             self._keys[:] = episode_keys(lanes.reshape(blocks, LANE_COUNT))
-        self._horizon, self._step = horizon, 0
+        self._step, self._flush_step = 0, horizon - 1 if settings.flush_on_end else -1
         late = min(settings.delay, horizon)
         self._late = np.zeros((blocks, late, LANE_COUNT), dtype=np.float32)
         self._accounts = np.zeros((3, blocks, LANE_COUNT), dtype=np.float32)
@@ -49,20 +50,24 @@ class LaneRewardChannel:
 
     def pay(self, raw: Float32) -> None:
         """Pay for the rewards earned [K, W] in a step; update `paid` and `returns` in place."""
-        flush = self._settings.flush_on_end and self._step == self._horizon - 1
-        pay(
+        call_all(self.calls(raw), self._step)
+        self._step += 1
+
+    def calls(self, raw: Float32) -> KernelCalls:
+        """Return what `pay` calls."""
+        arguments = (
             raw,
             self._keys,
-            self._step,
+            STEP_ARGUMENT,
             self._settings.sparse,
             self._settings.noise,
             self._flip,
             self._drop,
-            flush,
+            self._flush_step,
             self._late,
             self._accounts,
         )
-        self._step += 1
+        return ((pay, arguments),)
 
 
 @inlined
@@ -86,7 +91,7 @@ def pay(
     noise: float,
     flip: int,
     drop: int,
-    flush: bool,
+    flush_step: int,
     late: Float32,
     accounts: Float32,
 ) -> None:
@@ -100,7 +105,7 @@ def pay(
         noise: standard deviation.
         flip: probability times UNIFORM_GRID.
         drop: the same.
-        flush: whether all unpaid rewards are paid now.
+        flush_step: step in which all unpaid rewards are paid; -1 is none.
         late: [K, D, W], delayed rewards; the oldest is at step % D.
         accounts: [3, K, W], rows PAID_ROW, GATHERED_ROW and RETURN_ROW.
     """
@@ -139,7 +144,7 @@ def pay(
         if (step + 1) % sparse == 0:
             for lane in range(LANE_COUNT):
                 due[lane], kept[lane] = kept[lane], f32(0.0)
-        if flush:
+        if step == flush_step:
             for lane in range(LANE_COUNT):
                 due[lane] += kept[lane]
             for row in range(delay):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError, RunError, stepped_outside
 from rolecast.core.patience import Patience
-from rolecast.core.types import Float, Float32, Seeds
+from rolecast.core.types import Float, Float32, KernelCalls, Seeds
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.rewards.channel import RewardChannel
 from rolecast.envs.rewards.settings import RewardSettings
@@ -278,11 +278,15 @@ class RewardEpisodes:
     """Team reward [K, W] earned so far, for scores."""
 
     def __init__(self, episodes: LaneEpisodes, channel: "LaneRewardChannel") -> None:
-        self._episodes, self._channel = episodes, channel
+        self.unwrapped, self._channel = episodes, channel
         self.observations, self.raw_returns = episodes.observations, episodes.returns
         self.rewards, self.returns = channel.paid, channel.returns
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, da, W] in [-1, 1]."""
-        self._episodes.advance(actions)
-        self._channel.pay(self._episodes.rewards)
+        self.unwrapped.advance(actions)
+        self._channel.pay(self.unwrapped.rewards)
+
+    def payment(self) -> KernelCalls:
+        """Return what is called in each step after the task's own kernels."""
+        return self._channel.calls(self.unwrapped.rewards)

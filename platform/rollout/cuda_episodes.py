@@ -13,6 +13,7 @@ from numba import cuda
 from numba.cuda.core import config
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.kernel_address import at_step
 from rolecast.core.lane_arrays import gather_lanes
 from rolecast.core.simd.cuda import WORKSPACE_ROWS
 from rolecast.core.types import LANE_COUNT, Float, KernelCalls
@@ -53,23 +54,27 @@ class CudaEpisodes:
         self._weights = self._rows(asked.weights.shape[1])
         self._actions = self._rows(spec.agents, spec.action_size)
         held = in_blocks(asked.candidate, self._blocks)
-        self._launch(((gather_lanes, (asked.weights.astype(np.float32), held, self._weights)),))
+        self._launch(((gather_lanes, (asked.weights.astype(np.float32), held, self._weights)),), 0)
 
     def play(self) -> Float:
         """Play to the horizon, once; return the returns [L]."""
-        for _ in range(self._horizon):
-            self._launch(self._act(self._weights, self._observations, self._actions))
-            self._launch(self._advance(self._actions))
+        calls = (
+            *self._act(self._weights, self._observations, self._actions),
+            *self._advance(self._actions),
+        )
+        for step in range(self._horizon):
+            self._launch(calls, step)
         return from_lanes(self._there.of(self._returns).copy_to_host(), self._length)
 
     def _rows(self, *shape: int) -> Any:
         """Return an array [K, *shape, W] on the device, not set to anything."""
         return cuda.device_array((self._blocks, *shape, LANE_COUNT), dtype=np.float32)
 
-    def _launch(self, calls: KernelCalls) -> None:
+    def _launch(self, calls: KernelCalls, step: int) -> None:
         grid = -(-self._blocks * LANE_COUNT // THREADS_TOGETHER)
         for kernel, arguments in calls:
-            device_kernel(kernel)[grid, THREADS_TOGETHER](*map(self._there.of, arguments))
+            given = map(self._there.of, at_step(arguments, step))
+            device_kernel(kernel)[grid, THREADS_TOGETHER](*given)
 
 
 def _begun(asked: Episodes) -> LaneEpisodes:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled_exactly
+from rolecast.core.kernel_address import call_all
 from rolecast.core.lane_arrays import gather_lanes, gather_rows, lane_array, spread_rows
-from rolecast.core.types import LANE_COUNT, Float, Float32, Seeds
+from rolecast.core.types import LANE_COUNT, Float, Float32, KernelCalls, Seeds
 from rolecast.envs.spec import BatchedTask
 from rolecast.policies.protocol import Policy
 
@@ -106,15 +107,22 @@ class ObservationSums:
 
     def add(self, observations: Float | Float32, counted: NDArray[np.bool_] | None = None) -> None:
         """Add observations; of those that count, [B] or [B, n], where they are [B, n, do]."""
-        counts = self._all if counted is None else counted.ravel()
         if observations.dtype.kind != "f":  # bounds of integers wrap and are rounded
             observations = observations.astype(np.float64)
-        add_clipped(
+        call_all(self.calls(observations, counted), 0)
+
+    def calls(
+        self, observations: Float | Float32, counted: NDArray[np.bool_] | None = None
+    ) -> KernelCalls:
+        """Return what `add` calls; observations are floats."""
+        counts = self._all if counted is None else counted.ravel()
+        arguments = (
             observations.reshape(counts.size, -1),
             observations.dtype.type(self._bound),
             counts,
             self.totals.reshape(2, counts.size, -1),
         )
+        return ((add_clipped, arguments),)
 
 
 @compiled_exactly

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.core.kernel_address import kernel_address
+from rolecast.core.kernel_address import has_own_kernels, kernel_address, works_on
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import CompiledKernel, Float
 from rolecast.envs.rewards.task import RewardTask, compiled_simulator
@@ -46,8 +46,7 @@ class _Actor:
         if len(self._calls) != 1:
             return None
         function, arguments = self._calls[0]
-        met = {id(each) for each in arguments}
-        if not met.issuperset(map(id, (self.weights, self.seen, self.acted))):
+        if not works_on(self._calls, (self.weights, self.seen, self.acted)):
             return None
         address = kernel_address(function, arguments)
         return None if address is None else (address, arguments)
@@ -62,7 +61,7 @@ def play_whole(episodes: Episodes) -> Played | None:
     policy, spec = episodes.policy, episodes.task.spec
     simulator = compiled_simulator(episodes.task)
     lanes = None if simulator is None else policy.lanes()
-    if simulator is None or not isinstance(lanes, PolicyKernels):
+    if simulator is None or not isinstance(lanes, PolicyKernels) or not has_own_kernels(lanes):
         return None
     players = simulator.twins()[: episodes.seeds.size]
     if len(players) == 1 and spec.agents > MOST_AGENTS:

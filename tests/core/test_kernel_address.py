@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rolecast.core.compiled import compiled, compiled_exactly
-from rolecast.core.kernel_address import call_kernel, kernel_address
-from rolecast.core.types import Float
+from rolecast.core.kernel_address import StepsTogether, call_all, call_kernel, kernel_address
+from rolecast.core.types import STEP_ARGUMENT, Float
 
 
 @compiled
@@ -68,3 +68,28 @@ def test_what_cannot_be_called_by_an_address_has_none() -> None:
     first(*numbers)
     assert kernel_address(first, numbers) is None  # it returns a number
     assert kernel_address(address_of, numbers) is None
+
+
+@compiled
+def add_step(step: int, total: Float) -> None:
+    """Add the number of a step."""
+    total[0] += step
+
+
+@compiled
+def double(total: Float) -> None:
+    """Double all numbers."""
+    for index in range(total.size):
+        total[index] *= 2.0
+
+
+def test_kernels_take_many_steps_in_their_order_and_are_told_the_number() -> None:
+    total = np.zeros(1)
+    calls = (add_step, (STEP_ARGUMENT, total)), (double, (total,))
+    assert StepsTogether.of(calls) is None  # they were never called so
+    call_all(calls, 5)
+    assert total[0] == 10.0
+    together = StepsTogether.of(calls)
+    assert together is not None
+    together.take(6, 8)
+    assert total[0] == 2.0 * (2.0 * (10.0 + 6.0) + 7.0)

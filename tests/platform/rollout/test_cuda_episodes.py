@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.kernel_address import at_step
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, KernelCalls
 from rolecast.envs.registry import make_task
@@ -61,7 +62,7 @@ def test_kernels_compile_for_cuda_without_double_precision_or_calls(
 
     task = make_task(task_id)
     for kernel, arguments in calls_of(task, make_policy(policy, task)):
-        kinds = tuple(map(numba.typeof, arguments))
+        kinds = tuple(map(numba.typeof, at_step(arguments, 0)))
         listing, _ = cuda.compile_ptx(source_of(kernel), kinds, cc=HOPPER_CHIP)
         assert ".visible .entry" in listing
         assert ".f64" not in listing
