@@ -1,27 +1,47 @@
 """Frames of a predator-prey episode: positions, trails and returns."""
 
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Final
 
+import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-from matplotlib.patches import Circle
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from rolecast.core.types import Float
 
-FRAME_PIXELS: Final = 480
+ARENA_PIXELS: Final = 460
+"""Width and height of the arena in a frame."""
+
+MARGIN_PIXELS: Final = 10
+"""Beside and below the arena."""
+
+TITLE_PIXELS: Final = 50
+"""Height of title and caption above the arena."""
+
+OVERSAMPLING: Final = 3
+"""An arena is drawn so many times as large and reduced, which smooths its edges."""
+
+FONT_PIXELS: Final = 12.5
 TRAIL_STEPS: Final = 10
 """Past steps in a trail."""
 
-PREDATOR_COLOUR: Final = "#0072B2"
-PREY_COLOUR: Final = "#D55E00"
-TITLE_COLOUR: Final = "#222222"
-CAPTION_COLOUR: Final = "#7A7A7A"
+TRAIL_OPACITIES: Final = (0.05, 0.7)
+"""Of the oldest step of a trail and of the last one."""
+
+TRAIL_PIXELS: Final = 3
+RIM_PIXELS: Final = 1
+
+PREDATOR_COLOUR: Final = (0, 114, 178)
+PREY_COLOUR: Final = (213, 94, 0)
+LANDMARK_COLOUR: Final = (217, 217, 217)
+TITLE_COLOUR: Final = (34, 34, 34)
+CAPTION_COLOUR: Final = (122, 122, 122)
+FRAME_COLOUR: Final = (204, 204, 204)
+GROUND_COLOUR: Final = (255, 255, 255)
+REWARDED_COLOUR: Final = (255, 246, 224)
+"""Ground of a step that earned something."""
 
 ARENA_HALF_WIDTH: Final = 1.3
 """Minimum half width of the view; starts lie within 1."""
@@ -47,6 +67,48 @@ class Hunt:
     """Radii of a predator, a prey and a landmark."""
 
 
+class _Arena:
+    """A square of the plane about the origin, in which y points up."""
+
+    def __init__(self, half: float, ground: tuple[int, int, int]) -> None:
+        """Show [-half, half]^2."""
+        side = ARENA_PIXELS * OVERSAMPLING
+        self.scale = side / (2.0 * half)
+        """Pixels a unit of length."""
+        self.half = half
+        self.picture = Image.new("RGB", (side, side), ground)
+        self.pen = ImageDraw.Draw(self.picture, "RGBA")
+
+    def pixels(self, places: Float) -> list[tuple[float, float]]:
+        """Return where places [p, 2] lie."""
+        across, down = self.half + places[:, 0], self.half - places[:, 1]
+        return list(zip(self.scale * across, self.scale * down, strict=True))
+
+    def discs(
+        self,
+        places: Float,
+        radius: float,
+        colour: tuple[int, int, int],
+        rim: tuple[int, int, int] | None = None,
+    ) -> None:
+        """Draw discs of a radius round places [p, 2]."""
+        reach = self.scale * radius
+        for x, y in self.pixels(places):
+            box = (x - reach, y - reach, x + reach, y + reach)
+            self.pen.ellipse(box, colour, rim, RIM_PIXELS * OVERSAMPLING)
+
+    def trails(self, paths: Float, colour: tuple[int, int, int]) -> None:
+        """Draw paths [S, a, 2], older steps fainter."""
+        if len(paths) < 2:
+            return
+        opacities = np.round(255 * np.linspace(*TRAIL_OPACITIES, len(paths) - 1)).astype(int)
+        for agent in range(paths.shape[1]):
+            corners = self.pixels(paths[:, agent])
+            for start, end, opacity in zip(corners, corners[1:], opacities, strict=False):
+                ink = (*colour, int(opacity))
+                self.pen.line([start, end], ink, TRAIL_PIXELS * OVERSAMPLING)
+
+
 def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
     """Return a picture of the state after `step` steps.
 
@@ -55,47 +117,47 @@ def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
         step: 0 to T.
         title: first line of the caption.
     Returns:
-        An RGB image, FRAME_PIXELS wide.
+        An RGB image; all of an episode have one size.
     """
-    drawing = Figure(figsize=(4.8, 5.2), dpi=FRAME_PIXELS / 4.8)
-    canvas = FigureCanvasAgg(drawing)
-    axes = drawing.add_axes((0.02, 0.02, 0.96, 0.96 * 4.8 / 5.2))
     moving = np.concatenate([hunt.predators.reshape(-1, 2), hunt.prey.reshape(-1, 2)])
     half = max(ARENA_HALF_WIDTH, float(np.abs(moving).max()) + 0.1)
-    axes.set(xlim=(-half, half), ylim=(-half, half), xticks=[], yticks=[], aspect="equal")
-    for spine in axes.spines.values():
-        spine.set_color("#CCCCCC")
-    predator_size, prey_size, landmark_size = hunt.sizes
-    for place in hunt.landmarks:
-        axes.add_artist(Circle(tuple(place), landmark_size, color="#D9D9D9", zorder=1))
-    for paths, colour in ((hunt.predators, PREDATOR_COLOUR), (hunt.prey, PREY_COLOUR)):
-        _draw_trails(axes, paths[max(step - TRAIL_STEPS, 0) : step + 1], colour)
-    for place in hunt.prey[step]:
-        axes.add_artist(Circle(tuple(place), prey_size, color=PREY_COLOUR, zorder=4))
-    for place in hunt.predators[step]:
-        axes.add_artist(
-            Circle(tuple(place), predator_size, fc=PREDATOR_COLOUR, ec="white", lw=0.8, zorder=3)
-        )
     earned = float(hunt.rewards[step - 1]) if step else 0.0
-    total = float(hunt.rewards[:step].sum())
-    if earned > 0:
-        axes.patch.set_facecolor("#FFF6E0")
-    drawing.text(0.02, 0.965, title, color=TITLE_COLOUR, size=9, weight="bold")
-    if len(hunt.rewards):
-        steps = f"step {step} of {len(hunt.rewards)}"
-        caption = f"{steps}    reward {earned:+.0f}    return {total:.0f}"
-        drawing.text(0.02, 0.935, caption, color=CAPTION_COLOUR, size=9, family="monospace")
-    canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib's canvases have no types
-    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]  # as above
-    return Image.fromarray(pixels[..., :3])
+    arena = _Arena(half, REWARDED_COLOUR if earned > 0 else GROUND_COLOUR)
+    predator_size, prey_size, landmark_size = hunt.sizes
+    arena.discs(hunt.landmarks, landmark_size, LANDMARK_COLOUR)
+    for paths, colour in ((hunt.predators, PREDATOR_COLOUR), (hunt.prey, PREY_COLOUR)):
+        arena.trails(paths[max(step - TRAIL_STEPS, 0) : step + 1], colour)
+    arena.discs(hunt.predators[step], predator_size, PREDATOR_COLOUR, GROUND_COLOUR)
+    arena.discs(hunt.prey[step], prey_size, PREY_COLOUR)
+    return _captioned(arena.picture.reduce(OVERSAMPLING), _captions(hunt, step, title))
 
 
-def _draw_trails(axes: Axes, paths: Float, colour: str) -> None:
-    """Add the last steps of each path [S, a, 2], older ones fainter."""
-    if len(paths) < 2:
-        return
-    alphas = np.linspace(0.05, 0.7, len(paths) - 1)
-    colours = [(*to_rgb(colour), float(alpha)) for alpha in alphas]
-    for agent in range(paths.shape[1]):
-        segments = np.stack([paths[:-1, agent], paths[1:, agent]], axis=1)
-        axes.add_artist(LineCollection(list(segments), colors=colours, linewidths=2, zorder=2))
+def _captions(hunt: Hunt, step: int, title: str) -> list[str]:
+    """Return the lines above a state: a title and, of an episode, what was earned."""
+    if not len(hunt.rewards):
+        return [title]
+    earned = float(hunt.rewards[step - 1]) if step else 0.0
+    told = f"reward {earned:+.0f}    return {float(hunt.rewards[:step].sum()):.0f}"
+    return [title, f"step {step} of {len(hunt.rewards)}    {told}"]
+
+
+def _captioned(arena: Image.Image, lines: list[str]) -> Image.Image:
+    """Return an arena in its frame, with lines above it."""
+    size = (ARENA_PIXELS + 2 * MARGIN_PIXELS, TITLE_PIXELS + ARENA_PIXELS + MARGIN_PIXELS)
+    frame = Image.new("RGB", size, GROUND_COLOUR)
+    frame.paste(arena, (MARGIN_PIXELS, TITLE_PIXELS))
+    pen = ImageDraw.Draw(frame)
+    low, high = MARGIN_PIXELS, MARGIN_PIXELS + ARENA_PIXELS - 1
+    pen.rectangle((low, TITLE_PIXELS, high, TITLE_PIXELS + ARENA_PIXELS - 1), None, FRAME_COLOUR)
+    fonts = ("DejaVuSans-Bold.ttf", TITLE_COLOUR), ("DejaVuSansMono.ttf", CAPTION_COLOUR)
+    for line, (font, colour), y in zip(lines, fonts, (7, 26), strict=False):
+        pen.text((MARGIN_PIXELS, y), line, colour, _font(font))
+    return frame
+
+
+@cache
+def _font(name: str) -> ImageFont.FreeTypeFont:
+    """Return one of the fonts that come with matplotlib."""
+    return ImageFont.truetype(
+        Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name, FONT_PIXELS
+    )

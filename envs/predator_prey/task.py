@@ -178,7 +178,7 @@ class PredatorPreyTask:
         self, snapshots: Float, rewards: Float, step: int, title: str
     ) -> NDArray[np.uint8]:
         """Return a picture [H, W, 3] with trails; see `rolecast.envs.spec.DrawsEpisodes`."""
-        from rolecast.envs.predator_prey.hunt import Hunt, draw_frame  # loads matplotlib
+        from rolecast.envs.predator_prey.hunt import Hunt, draw_frame  # loads a drawing library
 
         predators, movers = self.params.predators, self.params.movers
         sizes = self.params.predator_size, self.params.prey_size, self.params.landmark_size
