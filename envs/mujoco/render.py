@@ -28,6 +28,10 @@ TRACKING_CAMERA: Final = "track"
 COSTLY_EFFECTS: Final = (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION)
 """Effects left out: three quarters of the time of rendering on a CPU, without a GPU."""
 
+EDGE_SAMPLES: Final = 0
+"""Samples of a pixel that smooth edges. With four, the simulator's own, a picture takes twice to
+three times as long on a CPU."""
+
 UNSET_VALUES: Final = ("", "1", "on", "true", "enable", "enabled")
 """Values of MUJOCO_GL without the name of a backend."""
 
@@ -48,6 +52,7 @@ class Camera:
         self._model = model
         self._context = _context()
         self._context.make_current()
+        model.vis.quality.offsamples = EDGE_SAMPLES
         self._buffer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._buffer)
         self._scene = mujoco.MjvScene(model, 1000)
