@@ -20,7 +20,7 @@ MARGIN_PIXELS: Final = 10
 TITLE_PIXELS: Final = 50
 """Height of title and caption above the arena."""
 
-OVERSAMPLING: Final = 3
+DRAWN_SCALE: Final = 3
 """An arena is drawn so many times as large and reduced, which smooths its edges."""
 
 FONT_PIXELS: Final = 12.5
@@ -72,7 +72,7 @@ class _Arena:
 
     def __init__(self, half: float, ground: tuple[int, int, int]) -> None:
         """Show [-half, half]^2."""
-        side = ARENA_PIXELS * OVERSAMPLING
+        side = ARENA_PIXELS * DRAWN_SCALE
         self.scale = side / (2.0 * half)
         """Pixels a unit of length."""
         self.half = half
@@ -95,7 +95,7 @@ class _Arena:
         reach = self.scale * radius
         for x, y in self.pixels(places):
             box = (x - reach, y - reach, x + reach, y + reach)
-            self.pen.ellipse(box, colour, rim, RIM_PIXELS * OVERSAMPLING)
+            self.pen.ellipse(box, colour, rim, RIM_PIXELS * DRAWN_SCALE)
 
     def trails(self, paths: Float, colour: tuple[int, int, int]) -> None:
         """Draw paths [S, a, 2], older steps fainter."""
@@ -106,7 +106,7 @@ class _Arena:
             corners = self.pixels(paths[:, agent])
             for start, end, opacity in zip(corners, corners[1:], opacities, strict=False):
                 ink = (*colour, int(opacity))
-                self.pen.line([start, end], ink, TRAIL_PIXELS * OVERSAMPLING)
+                self.pen.line([start, end], ink, TRAIL_PIXELS * DRAWN_SCALE)
 
 
 def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
@@ -129,7 +129,7 @@ def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
         arena.trails(paths[max(step - TRAIL_STEPS, 0) : step + 1], colour)
     arena.discs(hunt.predators[step], predator_size, PREDATOR_COLOUR, GROUND_COLOUR)
     arena.discs(hunt.prey[step], prey_size, PREY_COLOUR)
-    return _captioned(arena.picture.reduce(OVERSAMPLING), _captions(hunt, step, title))
+    return _captioned(arena.picture.reduce(DRAWN_SCALE), _captions(hunt, step, title))
 
 
 def _captions(hunt: Hunt, step: int, title: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Plays held-out episodes and chooses one: a typical one, not the best."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ from rolecast.core.errors import RunError
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.adapters.task import AdaptedTask
-from rolecast.envs.spec import BatchedTask
+from rolecast.envs.spec import BatchedTask, DrawsEpisodes
 from rolecast.platform.reports.film.options import Shot
 
 RETURN_QUANTILE: Final = 0.6
@@ -26,7 +26,7 @@ Player = Callable[[BatchedTask, Seeds], Act]
 
 @dataclass(frozen=True, kw_only=True)
 class PlayedEpisode:
-    """One of the episodes of a batch, which is played again to be drawn."""
+    """One of the episodes of a batch."""
 
     seeds: Seeds
     """[B], of the batch: a policy's actions may differ in the last digit in another batch."""
@@ -36,6 +36,10 @@ class PlayedEpisode:
 
     rewards: Float
     """[T], as earned in each of its steps."""
+
+    snapshots: Sequence[Sequence[Float]]
+    """[T + 1][B], of all episodes of the batch, where the task `DrawsEpisodes`; else none, and the
+    episode is played again to be drawn."""
 
 
 def typical(returns: Float) -> tuple[int, str]:
@@ -64,13 +68,23 @@ def choose_typical(task: BatchedTask, player: Player, shot: Shot) -> tuple[Playe
     played = []
     for start in range(0, count, size):
         batch = seeds[start : start + size]
-        rewards, lengths = _play(task, player, batch, lambda step: None)
+        rows, snapshots = range(len(batch)), list[list[Float]]()
+        rewards, lengths = _play(task, player, batch, _keeper(task, rows, snapshots))
         played += [
-            PlayedEpisode(seeds=batch, row=row, rewards=rewards[: lengths[row], row])
-            for row in range(len(batch))
+            PlayedEpisode(
+                seeds=batch, row=row, rewards=rewards[: lengths[row], row], snapshots=snapshots
+            )
+            for row in rows
         ]
     chosen, which = typical(np.array([episode.rewards.sum() for episode in played]))
     return played[chosen], which
+
+
+def _keeper(task: BatchedTask, rows: range, snapshots: list[list[Float]]) -> Callable[[int], None]:
+    """Return what keeps snapshots of all episodes of a batch, where the task has them."""
+    if not isinstance(task, DrawsEpisodes):
+        return lambda _: None
+    return lambda _: snapshots.append([task.snapshot(row) for row in rows])
 
 
 def _play(

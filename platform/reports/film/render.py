@@ -16,7 +16,7 @@ from PIL import Image
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError, first_line, unknown_name
-from rolecast.core.types import Float, Seeds
+from rolecast.core.types import Seeds
 from rolecast.envs.adapters.task import AdaptedTask
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience, unwrapped
@@ -192,7 +192,7 @@ def _render(
     episode, which = choose_typical(task, player, shot)
     states = shot.states(len(episode.rewards))
     if isinstance(task, DrawsEpisodes):
-        frames = _draw_moments(task, player, episode, states, name, progress)
+        frames = _draw_moments(task, episode, states, name, progress)
     else:
         frames = _draw_states(task, player, episode, states, progress)
     fitting = int(np.clip(FILM_MS // len(frames), *FRAME_LIMITS_MS))
@@ -206,18 +206,16 @@ def _render(
 
 
 def _draw_moments(
-    task: Any,
-    player: Player,
+    task: DrawsEpisodes,
     episode: PlayedEpisode,
     states: list[int],
     name: str,
     progress: Progress,
 ) -> list[Image.Image]:
     """Draw moments of an episode of a task that draws with what went before."""
-    snapshots: list[Float] = []
     last = states[-1]
-    play_again(task, player, episode, last, lambda _: snapshots.append(task.snapshot(episode.row)))
-    states_met, rewards = np.stack(snapshots), episode.rewards[:last]
+    states_met = np.stack([each[episode.row] for each in episode.snapshots[: last + 1]])
+    rewards = episode.rewards[:last]
     frames: list[Image.Image] = []
     for state in states:
         frames.append(Image.fromarray(task.draw_moment(states_met, rewards, state, name)))
