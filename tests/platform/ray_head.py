@@ -1,6 +1,7 @@
 """A Ray head of its own, for tests of commands that talk to a cluster's dashboard."""
 
 import os
+import random
 import secrets
 import shutil
 import socket
@@ -12,6 +13,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+LISTENING_PORTS: Final = range(20_000, 32_000)
+"""Below those that Linux (from 32768) and macOS (from 49152) give to outgoing connections: such a
+connection could take a port before the head listens on it."""
 
 
 @dataclass(frozen=True)
@@ -20,15 +26,29 @@ class Head:
 
     url: str
     environment: dict[str, str]
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def fate(self) -> str:
+        """Return the log of a head that has ended; nothing of one that runs."""
+        code = self.process.poll()
+        return "" if code is None else f"\nthe head ended with {code}:\n{self.log.read_text()}"
 
 
 def free_ports(count: int) -> list[int]:
     """Return ports that nothing listens on; all are held until the last is chosen."""
+    free: list[int] = []
     with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        for port in random.SystemRandom().sample(LISTENING_PORTS, k=len(LISTENING_PORTS)):
+            if len(free) == count:
+                break
+            each = held.enter_context(socket.socket())
+            try:
+                each.bind(("", port))
+            except OSError:  # somebody listens on it
+                continue
+            free.append(port)
+    return free
 
 
 def answers(port: int) -> bool:
@@ -62,13 +82,15 @@ def ray_head(cpus: int) -> Iterator[Head]:
     }
     command = ["ray", "start", "--head", "--block", "--disable-usage-stats"]
     command += [f"--{name}={value}" for name, value in options.items()]
-    with (Path(place) / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    log = Path(place) / "log"
+    with log.open("wb") as stream:
+        process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)
+    head = Head(f"http://127.0.0.1:{dashboard}", environment, process, log)
     try:
         while not answers(dashboard):
-            assert process.poll() is None, (Path(place) / "log").read_text()
+            assert not head.fate(), head.fate()
             time.sleep(0.1)
-        yield Head(f"http://127.0.0.1:{dashboard}", environment)
+        yield head
     finally:
         # On Linux the others end with it; told to, it takes half a minute where Ray Serve runs.
         end = process.kill if sys.platform == "linux" else process.terminate

@@ -3,6 +3,7 @@
 Proved where it could: in the repository root, in a worker, and in the driver of a submitted job.
 """
 
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import ray
 
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.tuning.comparison_folder import read_comparison
-from tests.platform.ray_head import Head, ray_head
+from tests.platform.ray_head import LISTENING_PORTS, Head, free_ports, ray_head
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -44,6 +45,18 @@ def head() -> Iterator[Head]:
     """Start a head of one CPU."""
     with ray_head(cpus=1) as started:
         yield started
+
+
+def test_a_heads_ports_are_free_and_none_that_a_connection_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ports = free_ports(4)
+    assert len(set(ports)) == 4
+    assert set(ports) <= set(LISTENING_PORTS)
+    monkeypatch.setattr("tests.platform.ray_head.LISTENING_PORTS", ports)
+    with socket.socket() as taken:
+        taken.bind(("", ports[0]))
+        assert set(free_ports(3)) == set(ports[1:])
 
 
 def is_pythons_own(path: str) -> bool:
@@ -108,7 +121,7 @@ def submitted(head: Head, tmp_path_factory: pytest.TempPathFactory) -> Submitted
         check=False,
         timeout=300,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr + head.fate()
     return Submitted(done.stdout.splitlines(), run, comparison)
 
 

@@ -38,7 +38,7 @@ def answer(head: Head, url: str) -> Any:
             with urllib.request.urlopen(url, timeout=10) as response:
                 return json.load(response)
         except (urllib.error.URLError, ConnectionError):
-            assert time.monotonic() < deadline, status_of(head)
+            assert time.monotonic() < deadline, status_of(head) + head.fate()
             time.sleep(0.3)
 
 
