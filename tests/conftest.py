@@ -223,6 +223,14 @@ def short_reports() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patient_commands() -> Iterator[None]:
+    """Keep the line about loading out of what a command says, however slow the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rolecast.platform.cli.verbosity.PATIENCE_S", 3600.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[str]:
     """Connect to a cluster of two CPUs, started on free ports; return its address."""

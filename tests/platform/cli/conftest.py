@@ -9,7 +9,6 @@ from typing import Final
 
 import pytest
 
-from rolecast.platform.cli import verbosity
 from rolecast.platform.cli.app import main
 
 RAY_NOTICE: Final = "(raylet)"
@@ -45,9 +44,3 @@ def rolecast_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Comple
         return CompletedProcess(words, code, out, err)
 
     return run
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that fails tells one sentence, however slow the machine that loads it."""
-    monkeypatch.setattr(verbosity, "PATIENCE_S", 600.0)
