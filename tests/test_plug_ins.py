@@ -1,20 +1,26 @@
 """A package with the entry points that the guide prints is found under each of its names."""
 
+import inspect
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rolecast import testing
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import ENTRY_POINTS as TASK_GROUP
 from rolecast.envs.registry import make_task, tasks_of_others
 from rolecast.platform.cli.app import main
+from rolecast.platform.optimizers.random import RandomConfig
 from rolecast.platform.optimizers.registry import ENTRY_POINTS as OPTIMIZER_GROUP
 from rolecast.platform.optimizers.registry import optimizer_config, optimizer_names
 from rolecast.platform.tuning.learner import ENTRY_POINTS as METHOD_GROUP
 from rolecast.platform.tuning.learner import method_factory, method_names
 from rolecast.policies.artefact import load_policy
+from rolecast.policies.mlp import MlpConfig
 from rolecast.policies.registry import ENTRY_POINTS as POLICY_GROUP
 from rolecast.policies.registry import make_policy, policy_names
 from tests.test_docs import blocks
@@ -127,3 +133,29 @@ def test_the_commands_of_the_page_run(tmp_path: Path) -> None:
     stored = loaded.policy
     assert loaded.task.id == "arena"
     assert (stored.name, [*stored.options["hidden"]]) == ("tiny", [4])
+
+
+@pytest.mark.parametrize(
+    ("contract", "of_mine", "checked"),
+    [
+        (
+            "optimizers",
+            {"MyConfig": RandomConfig},
+            "test_candidates_have_their_shape_and_stay_in_the_cube",
+        ),
+        ("policies", {"MyConfig": MlpConfig}, "test_actions_have_their_shape_and_stay_in_bounds"),
+        (
+            "tasks",
+            {"make_task": lambda _: make_task("pred_prey_3")},
+            "test_observations_rewards_and_ends_have_their_shapes",
+        ),
+    ],
+)
+def test_the_example_of_a_contract_is_a_test_that_runs(
+    contract: str, of_mine: dict[str, Any], checked: str
+) -> None:
+    module = getattr(testing, contract)
+    example = inspect.cleandoc(module.__doc__).partition("Example:\n")[2]
+    names = {**vars(module), **of_mine}
+    exec(textwrap.dedent(example), names)
+    getattr(names["TestMine"](), checked)()

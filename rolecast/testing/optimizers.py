@@ -1,8 +1,9 @@
 """Contract of an optimiser as a test class: inherit it, define `make`, and let pytest collect it.
 
-class TestMine(OptimizerContract):
-def make(self, seed: int = 0) -> Optimizer:
-return MyConfig().build(dimension=self.dimension, seed=seed)
+Example:
+    class TestMine(OptimizerContract):
+        def make(self, seed: int = 0) -> Optimizer:
+            return MyConfig().build(dimension=self.dimension, seed=seed)
 """
 
 import copy

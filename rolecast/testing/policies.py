@@ -1,8 +1,9 @@
 """Contract of a policy as a test class: inherit it, define `make`, and let pytest collect it.
 
-class TestMine(PolicyContract):
-def make(self, task: TaskSpec) -> Policy:
-return MyConfig().build(task)
+Example:
+    class TestMine(PolicyContract):
+        def make(self, task: TaskSpec) -> Policy:
+            return MyConfig().build(task, seed=0)
 """
 
 import re

@@ -1,8 +1,9 @@
 """Contract of a batched task as a test class: inherit it, define `make`, let pytest collect it.
 
-class TestMine(TaskContract):
-def make(self) -> BatchedTask:
-return make_task("mine:arena")
+Example:
+    class TestMine(TaskContract):
+        def make(self) -> BatchedTask:
+            return make_task("mine:arena")
 """
 
 from collections.abc import Mapping
