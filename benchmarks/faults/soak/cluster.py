@@ -10,6 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.core.errors import RequestError
+
+PROCESSES_FOLDER: Final = Path("/proc")
+"""Of Linux, a folder for each process."""
+
 NODE_COUNT: Final = 3
 """Nodes beside the head, which has no processors."""
 
@@ -53,6 +58,7 @@ class LocalCluster:
     """A head and nodes; only processes of their own are ever ended."""
 
     def __init__(self) -> None:
+        require_process_table()
         from ray.cluster_utils import Cluster
 
         settings = {"num_cpus": 0, "_system_config": SOAK_SETTINGS}
@@ -112,10 +118,20 @@ def _raylet(node: Any) -> int:
     return int(node.all_processes["raylet"][0].process.pid)
 
 
+def require_process_table() -> None:
+    """Refuse a machine on which the processes of others cannot be looked up.
+
+    Raises:
+        RequestError: there is no /proc.
+    """
+    if not PROCESSES_FOLDER.is_dir():
+        raise RequestError(f"--part soak needs {PROCESSES_FOLDER}; expected a machine with Linux")
+
+
 def children(parents: Collection[int]) -> dict[int, str]:
     """Return the processes that were started by some others, with the names that Ray gave them."""
     found = {}
-    for folder in Path("/proc").iterdir():
+    for folder in PROCESSES_FOLDER.iterdir():
         if not folder.name.isdigit():
             continue
         try:

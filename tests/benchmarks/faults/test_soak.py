@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from rolecast.benchmarks.faults.page import page
-from rolecast.benchmarks.faults.soak import jobs, run
-from rolecast.benchmarks.faults.soak.cluster import Victim, children
+from rolecast.benchmarks.faults.soak import cluster, jobs, run
+from rolecast.benchmarks.faults.soak.cluster import PROCESSES_FOLDER, Victim, children
 from rolecast.benchmarks.faults.soak.jobs import Job
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.app import main
@@ -21,6 +21,7 @@ def job_of(out: Path, *command: str) -> Job:
     return Job("job", out, command, command, "record", lambda _: "digest", expected="digest")
 
 
+@pytest.mark.skipif(not PROCESSES_FOLDER.is_dir(), reason="needs /proc, which Linux alone has")
 def test_only_processes_of_given_parents_are_found() -> None:
     sleeper = subprocess.Popen(["sleep", "60"])
     try:
@@ -29,6 +30,17 @@ def test_only_processes_of_given_parents_are_found() -> None:
     finally:
         sleeper.kill()
         sleeper.wait()
+
+
+def test_a_machine_without_proc_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "PROCESSES_FOLDER", tmp_path / "proc")
+    assert main(["bench", "faults", "--part", "soak"]) == 2
+    told = capsys.readouterr().err
+    assert told == (
+        f"rolecast: --part soak needs {tmp_path / 'proc'}; expected a machine with Linux\n"
+    )
 
 
 def test_a_run_that_ends_is_compared_and_removed(tmp_path: Path) -> None:
