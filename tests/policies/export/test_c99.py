@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -161,10 +162,13 @@ def test_no_library_is_called_and_no_loop_is_without_a_bound(
     (tmp_path / "rolecast_policy.c").write_text(source)
     for level in ("-O2", "-Os"):
         run_program(["cc", *COMPILER_FLAGS, level, "-c", "rolecast_policy.c"], tmp_path)
-        undefined = run_program(["nm", "-u", "rolecast_policy.o"], tmp_path).split()
-        assert set(undefined) - {"U", "w", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"} == set()
+        listed = run_program(["nm", "-u", "rolecast_policy.o"], tmp_path).split()
+        undefined = {name.strip("_") for name in listed}  # macOS puts one more before each
+        protector = {"stack_chk_fail", "stack_chk_guard"}
+        assert undefined - {"U", "w", "GLOBAL_OFFSET_TABLE", *protector} == set()
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="gcc is clang, which tells no graph of calls")
 @pytest.mark.parametrize("one_agent", [False, True])
 @pytest.mark.parametrize(("name", "agents", "options"), SHAPES, ids=str)
 def test_no_function_calls_itself_and_the_deepest_calls_use_little_stack(
