@@ -52,7 +52,9 @@ def main_table(
     only: Annotated[list[str] | None, only_option("task=, optimizer=, seed= or env_steps=")] = None,
     processes: Processes = 2,
     out: Out = None,
-    page: Annotated[Path | None, file_option("Page whose result region is filled.")] = None,
+    page: Annotated[
+        Path | None, file_option("Page whose result region is filled.", "--page", "--readme")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run every optimiser on every task at every budget; hours, in pieces as you like.
@@ -241,7 +243,7 @@ def proposals_table(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Measure how long every optimiser thinks, and in how much memory; an hour or two of one core.
+    """Measure time and memory of every optimiser's proposals; an hour or two of one core.
 
     A finished optimiser and number of dimensions is kept in proposals.json and not measured again.
     """

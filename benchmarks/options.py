@@ -50,9 +50,9 @@ SCALING_PART_NAMES = (
 ScalingParts = Annotated[list[str] | None, part_option(SCALING_PART_NAMES)]
 
 
-def file_option(help_text: str) -> Any:
-    """Return the option that names a file."""
-    return typer.Option(metavar="FILE", help=help_text)
+def file_option(help_text: str, *names: str) -> Any:
+    """Return the option that names a file; its names, where one is not the parameter's."""
+    return typer.Option(*names, metavar="FILE", help=help_text)
 
 
 def folder_of(out: Path | None, *, quick: bool) -> Path:

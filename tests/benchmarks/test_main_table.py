@@ -227,6 +227,19 @@ def test_a_page_gets_its_region_and_keeps_the_rest(tmp_path: Path) -> None:
     assert "| local_gp | **10.0** |" in text
 
 
+@pytest.mark.parametrize("name", ["--page", "--readme"])
+def test_the_page_is_named_as_before_too(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[Path | None] = []
+    monkeypatch.setattr(
+        "rolecast.benchmarks.app.run_trials",
+        lambda table, trials, only, folder, page, **others: pages.append(page),
+    )
+    assert main(["bench", "main", "--quick", name, str(tmp_path)]) == 0
+    assert pages == [tmp_path]
+
+
 def test_a_page_is_filled_or_refused_though_the_first_heading_was_not_run(tmp_path: Path) -> None:
     page = tmp_path / "results.md"
     page.write_text(f"{REGION_BEGIN}\nold\n{REGION_END}\n{ROBOTS_BEGIN}\nold\n{ROBOTS_END}\n")
