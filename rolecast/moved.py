@@ -45,6 +45,16 @@ MOVED_MODULES: Final = MappingProxyType(
 )
 """Old name to new name, of modules that documentation has printed or that plug-ins import."""
 
+SPLIT_MODULES: Final = MappingProxyType(
+    {
+        "rolecast.platform.search.run_folder": (
+            "rolecast.platform.search.records.frames",
+            ("read_history", "read_incumbents"),
+        ),
+    }
+)
+"""Old name of a moved module to a second new module, and what of the old one is there."""
+
 
 class MovedModuleFinder(MetaPathFinder, Loader):
     """Imports a module under its old name."""
@@ -56,11 +66,17 @@ class MovedModuleFinder(MetaPathFinder, Loader):
         return spec_from_loader(fullname, self) if fullname in MOVED_MODULES else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put the module of the new name in the place of the old one."""
+        """Put the module of the new name in the place of the old one, with all that this had."""
         new_name = MOVED_MODULES[module.__name__]
+        second, names = SPLIT_MODULES.get(module.__name__, ("", ()))
+        besides = f", and {', '.join(names)} of {second}" if names else ""
         warnings.warn(
-            f"{module.__name__} is now {new_name}; the old name goes with the next release",
+            f"{module.__name__} is now {new_name}{besides}; "
+            "the old name goes with the next release",
             DeprecationWarning,
             stacklevel=2,
         )
-        sys.modules[module.__name__] = import_module(new_name)
+        moved = import_module(new_name)
+        for name in names:
+            setattr(moved, name, getattr(import_module(second), name))
+        sys.modules[module.__name__] = moved
