@@ -21,6 +21,7 @@ _NAME_HOMES: Final = {
     "evaluate": "rolecast.platform.search.records.evaluate",
     "Experiment": "rolecast.platform.tuning.experiment",
     "LearnerMethod": "rolecast.platform.tuning.methods",
+    "LearningMethod": "rolecast.platform.tuning.learner",
     "load_policy": "rolecast.policies.artefact",
     "make_env": "rolecast.envs.registry",
     "make_optimizer": "rolecast.platform.optimizers.registry",

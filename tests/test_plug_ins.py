@@ -1,6 +1,8 @@
 """A package with the entry points that the guide prints is found under each of its names."""
 
 import inspect
+import pkgutil
+import re
 import sys
 import textwrap
 import tomllib
@@ -99,6 +101,12 @@ def test_the_page_has_all_groups_and_their_entries_are_found(
     assert make_policy("tiny", arena).options["hidden"] == [2]
     assert type(optimizer_config("annealing")).__module__ == "my_package.optimizers"
     method_factory("reinforce", {}).check(arena.spec, {})
+
+
+def test_every_protocol_that_the_page_names_can_be_imported() -> None:
+    names = set(re.findall(r"`(rolecast(?:\.\w+)*\.[A-Z]\w+)`", PAGE.read_text()))
+    assert {"rolecast.MethodFactory", "rolecast.LearningMethod"} <= names
+    assert all(map(inspect.isclass, map(pkgutil.resolve_name, names)))
 
 
 @pytest.mark.usefixtures("groups")
