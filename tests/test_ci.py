@@ -2,6 +2,9 @@
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -34,6 +37,39 @@ def test_tests_of_every_extra_run_in_a_workflow() -> None:
     installed = set(re.findall(r"\w+", " ".join(re.findall(r"'\.\[(.+?)\]'", texts))))
     covered = {name for name, needed in extras.items() if needed <= extras["dev"]} | installed
     assert extras.keys() - covered == NEEDS_A_GPU
+
+
+@pytest.mark.parametrize(
+    ("tag", "changed", "said"),
+    [
+        ("v1.2.0", "2026-05-04T23:59:00Z", ""),
+        ("v1.2.0", "2026-05-05T00:01:00Z", "is of 2026-05-04; expected 2026-05-05"),
+        ("v1.3.0", "2026-05-04T23:59:00Z", "expected v1.2.0"),
+    ],
+)
+def test_a_release_has_the_day_of_its_last_change(
+    tag: str, changed: str, said: str, tmp_path: Path
+) -> None:
+    """In a repository with that one commit."""
+    for folder in (".ci", "changelog.d", "rolecast"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(ROOT / ".ci" / "release", tmp_path / ".ci")
+    (tmp_path / "rolecast" / "__init__.py").write_text('__version__ = "1.2.0"\n')
+    (tmp_path / "CHANGELOG.md").write_text("## 1.2.0 (2026-05-04)\n\n## 1.1.0 (2026-01-02)\n")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "GIT_COMMITTER_DATE": changed}
+    author = ["-c", "user.name=n", "-c", "user.email=e"]
+    for words in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "all"]):
+        subprocess.run(["git", *words], cwd=tmp_path, env=environment, check=True)
+    ended = subprocess.run(
+        [tmp_path / ".ci" / "release", tag],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == bool(said), ended.stderr
+    assert said in ended.stdout
 
 
 def test_coverage_is_of_every_room() -> None:
