@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -28,15 +29,34 @@ def test_every_script_of_a_workflow_can_be_run(workflow: Path) -> None:
 NEEDS_A_GPU = {"cuda"}
 
 
+def project() -> dict[str, Any]:
+    """Return what pyproject.toml says of the project."""
+    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return found
+
+
+def called_scripts() -> str:
+    """Return the text of all scripts that a workflow calls."""
+    called = re.findall(r"run: (\.ci/\S+)", "".join(map(Path.read_text, WORKFLOWS)))
+    return "".join((ROOT / name).read_text() for name in sorted(set(called)))
+
+
 def test_tests_of_every_extra_run_in_a_workflow() -> None:
     """Without its packages the tests of an extra are skipped, and nobody sees it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = {name: set(needed) for name, needed in project["optional-dependencies"].items()}
-    called = set(re.findall(r"run: (\.ci/\S+)", "".join(map(Path.read_text, WORKFLOWS))))
-    texts = "".join((ROOT / name).read_text() for name in called)
-    installed = set(re.findall(r"\w+", " ".join(re.findall(r"'\.\[(.+?)\]'", texts))))
+    extras = {name: set(needed) for name, needed in project()["optional-dependencies"].items()}
+    named = " ".join(re.findall(r"'\.\[(.+?)\]'", called_scripts()))
+    installed = set(re.findall(r"\w+", named))
     covered = {name for name, needed in extras.items() if needed <= extras["dev"]} | installed
     assert extras.keys() - covered == NEEDS_A_GPU
+
+
+def test_tests_of_every_optional_package_run_in_a_workflow() -> None:
+    texts = "".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py"))
+    asked = set(re.findall(r'(?:importorskip|skipif\(find_spec)\(\s*"(\w+)"', texts))
+    needed = [*project()["dependencies"], *project()["optional-dependencies"]["dev"]]
+    installed = set(re.findall(r"\w+", " ".join([called_scripts(), *needed])))
+    assert {"torchrl", "vmas", "numpyro", "mlflow"} <= asked
+    assert asked - installed == {"numba_cuda"}
 
 
 @pytest.mark.parametrize(
