@@ -96,7 +96,7 @@ class Baxus:
         bins, dimension = self._bins.count, self._record.dimension
         failures = tolerance(bins, dimension, self._config.evaluations)
         self._region.judge(self._initial, failures, singly=True)
-        if self._region.box.spent:
+        if self._region.box.too_small:
             self._widen(rng)
         tags = np.concatenate([self._record.tags, self._record.pending_tags])
         tag, rows = self._region.tag, self._region.rows()

@@ -99,7 +99,7 @@ class Region:
         for value in map(float, values[fresh]):
             self.box.judge(gains(value, best), 1, tolerance)
             best = max(best, value)
-            if self.box.spent:
+            if self.box.too_small:
                 return
 
     def draws(

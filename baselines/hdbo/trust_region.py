@@ -63,7 +63,7 @@ class TrustRegion:
             self.length, self.failures = self.length / 2.0, 0
 
     @property
-    def spent(self) -> bool:
+    def too_small(self) -> bool:
         """Whether the box is too small to go on."""
         return self.length < LEAST_REGION_LENGTH
 

@@ -78,7 +78,7 @@ class Turbo:
         count, rng = require_batch(q), self._record.generator()
         for place, region in enumerate(self._regions):
             region.judge(self._initial, max(4, self._record.dimension))
-            if region.box.spent:
+            if region.box.too_small:
                 self._ended = np.concatenate([self._ended, [region.centre()]])
                 self._regions[place] = self._fresh()
         tags = self._design_tags(count)

@@ -33,7 +33,7 @@ def test_a_region_ends_below_a_side_of_one_in_128() -> None:
     region = TrustRegion()
     ended = []
     for _ in range(8):
-        ended.append(region.spent)
+        ended.append(region.too_small)
         region.judge(False, 9, 9)
     assert ended == [False] * 7 + [True]  # 0.8 / 2^6 = 0.0125, 0.8 / 2^7 = 0.00625 < 0.0078125
 
