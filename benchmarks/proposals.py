@@ -1,6 +1,6 @@
-"""How long an optimiser thinks, and with how much memory: one process for each measurement.
+"""Time and memory of an optimiser's proposals: one process for each measurement.
 
-An optimiser that knows N - 20 evaluations is told 20 more and asked for 20 candidates: processor
+An optimiser that was told N - 20 evaluations is told 20 more and asked for 20 candidates: processor
 time of both, as some learn when told and some when asked, and memory beyond the libraries'.
 """
 

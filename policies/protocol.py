@@ -70,7 +70,7 @@ class Policy(Protocol):
 
 @runtime_checkable
 class NamesCoordinates(Protocol):
-    """Policy whose few parameters have names, under which a causal graph knows them."""
+    """Policy whose few parameters have names, by which a causal graph refers to them."""
 
     @property
     def name(self) -> str:
@@ -83,7 +83,7 @@ class NamesCoordinates(Protocol):
 
 @runtime_checkable
 class HintsAtSettings(Protocol):
-    """Policy that knows which settings of an optimiser suit its search."""
+    """Policy with settings of an optimiser that suit its search."""
 
     @property
     def search_hints(self) -> Mapping[str, Any]:
@@ -95,7 +95,7 @@ class HintsAtSettings(Protocol):
 
 @runtime_checkable
 class HintsByBudget(Protocol):
-    """Policy that knows which settings suit a search by its budget."""
+    """Policy with settings that suit a search by its budget."""
 
     def budget_hints(self, budget_episodes: int) -> Mapping[str, Any]:
         """Return hints as `search_hints` for env steps of so many whole episodes.
@@ -106,7 +106,7 @@ class HintsByBudget(Protocol):
 
 @runtime_checkable
 class RemarksOnTask(Protocol):
-    """Policy that knows when it does not suit the task that it was made for."""
+    """Policy with a remark where it does not suit the task that it was made for."""
 
     @property
     def remark(self) -> str | None:

@@ -22,10 +22,10 @@ class Finished(NamedTuple):
 
 
 class TrialOptimizer:
-    """Optimiser of a search space; it knows which of its points each trial was given.
+    """Optimiser of a search space, with the point that each trial was given.
 
-    A trial is told at the very point that was asked for it, by which the optimiser knows that it is
-    pending no longer: values of a grid or a choice would lead back to another point.
+    A trial is told at the very point that was asked for it, so that it is pending no longer:
+    values of a grid or a choice would lead back to another point.
     """
 
     def __init__(

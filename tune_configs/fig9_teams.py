@@ -33,7 +33,7 @@ QUICK_SEARCHES: Final = (
     "openai_es",
     "ars",
 )
-"""They think for milliseconds."""
+"""Those whose proposals take milliseconds."""
 
 CHEAP_SEARCHES: Final = ("dss_gp_ucb", "local_gp", "cmaes", "snes", "pgpe", "ars")
 """Those that have the episodes of the others in four times the evaluations too."""

@@ -1,1 +1,1 @@
-"""What causal searches find and how fast they think: `rolecast bench causal`."""
+"""What causal searches find, and the time of their proposals: `rolecast bench causal`."""

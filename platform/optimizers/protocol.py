@@ -61,7 +61,7 @@ class Paced(Protocol):
 
 @runtime_checkable
 class KeepsPending(Protocol):
-    """Optimiser that reckons with candidates that were asked for and not told yet."""
+    """Optimiser whose proposals depend on candidates that were asked for and not told yet."""
 
     def forget_pending(self) -> None:
         """Count on none of them: an asynchronous search was resumed, and they are lost."""
@@ -143,7 +143,7 @@ class ObservesNodes(Protocol):
 
 @runtime_checkable
 class UsesCausalGraph(Protocol):
-    """Settings of an optimiser whose search knows the causal graph of a task's metrics."""
+    """Settings of an optimiser that uses the causal graph of a task's metrics."""
 
     @property
     def graph(self) -> Mapping[str, Any] | None:

@@ -210,8 +210,8 @@ class Study:
     def tell(self, results: Mapping[int, Result | None]) -> None:
         """Add what the black box gave.
 
-        The optimiser is not told of a candidate that failed, and reckons with it no more once none
-        is pending. Its value may still be told, if another evaluation does not fail.
+        A candidate that failed is not told to the optimiser, and no longer counts as pending once
+        no other is. Its value may still be told, if another evaluation does not fail.
 
         Args:
             results: by id of a candidate: value, and its standard error or None; or None in place
@@ -253,7 +253,7 @@ class Study:
     def _save(self) -> None:
         """Write points, what was told and the optimiser's state in one file and one step.
 
-        A kill between two files would leave an optimiser that knows other points than the study.
+        A kill between two files would leave optimiser and study with different points.
         """
         told = sorted(self._told)
         state = {

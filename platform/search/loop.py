@@ -303,7 +303,7 @@ class Search:
             self._folder.write_structure(structure)
 
     def _optimizer(self) -> OptimizerSession:
-        """Return a fresh optimiser that knows what was found of the policy."""
+        """Return a fresh optimiser with the structure that was found of the policy."""
         plan = self._plan
         config = policy_hints.with_structure(plan.optimizer, self._folder.read_structure())
         seed = derived_seed(plan.seed, Purpose.OPTIMIZER)

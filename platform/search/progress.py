@@ -43,8 +43,8 @@ class ProgressSnapshot:
     """Its standard error; None for single episodes."""
 
     incumbent_return: float | None
-    """What the incumbent earns as measured; before that, what the optimiser believes of it, which
-    tends to be too high: it is a maximum of the model's mean. None: unknown."""
+    """What the incumbent earns as measured; before that, its estimate by the optimiser's model,
+    which tends to be too high: a maximum of posterior means. None: unknown."""
 
     incumbent_stderr: float | None
     """Its standard error."""

@@ -125,7 +125,7 @@ class Reporter:
             self._since = now, spent, self._clock()
             foretold = foretold and waited > START_S
         self._batches_seen += 1
-        # What the optimiser believes is about rewards as paid, so it is no score if they differ.
+        # The optimiser's estimates are of rewards as paid, so they are no scores if they differ.
         beliefs = reply.beliefs if batch.paid_as_earned else {}
         incumbent = self._scores.observed(batch.incumbent) or _believed(beliefs)
         return ProgressSnapshot(
@@ -146,7 +146,7 @@ class Reporter:
 
 
 def _believed(beliefs: Mapping[str, float]) -> tuple[float | None, float | None]:
-    """Return what the optimiser believes of its incumbent, if it says so."""
+    """Return the optimiser's estimate of its incumbent and the standard error, if it has them."""
     return beliefs.get("incumbent_mean"), beliefs.get("incumbent_stderr")
 
 

@@ -180,7 +180,7 @@ class LocalSession:
                 if wanted.episodes is not None and self._saving is not None:
                     episodes = self._saving.episodes(wanted.episodes)
                     if not 1 <= episodes <= wanted.episodes:
-                        said = f"the optimiser wants {episodes} episodes a candidate; expected"
+                        said = f"the optimiser asks for {episodes} episodes a candidate; expected"
                         raise RunError(f"{said} from 1 to the {wanted.episodes} that are planned")
             return OptimizerReply(
                 best=best,

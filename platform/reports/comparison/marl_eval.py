@@ -36,7 +36,7 @@ RETURN_METRICS: Final = ("return", "mean_episode_return", "episode_return")
 def to_marl_eval(whole: Groups) -> dict[str, Any]:
     """Return the finished trials of a comparison as marl-eval reads them.
 
-    marl-eval wants as many steps of every run. Steps are the evaluation points that all finished
+    marl-eval needs as many steps of every run. Steps are the evaluation points that all finished
     trials of a task have reached first; a trial without a report at one counts with its last.
     `absolute_metrics` is the policy at the end on more episodes; it is not chosen by its score.
     """

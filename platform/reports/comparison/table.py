@@ -106,7 +106,7 @@ def _counts(cells: Sequence[MethodTrials]) -> dict[str, Any]:
 
 
 def _paper_name(method: Method) -> tuple[str, str]:
-    """Return the name and size by which the paper's numbers know a method."""
+    """Return the name and size of a method in the paper's numbers."""
     if isinstance(method, SearchMethod):
         return method.optimizer, method.policy
     return method.algorithm, method.policy

@@ -81,7 +81,7 @@ class Plan:
     """Episodes of the held-out test."""
 
     design: Float | None
-    """[T0, D], what the optimiser wants evaluated before it is built."""
+    """Initial design [T0, D], evaluated before the optimiser is built; None where it has none."""
 
     @property
     def seed(self) -> int:

@@ -78,7 +78,7 @@ def evaluation_hints(config: OptimizerConfig, count: int) -> dict[str, Any]:
 
 
 def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:
-    """Return the candidates [T0, D] that the optimiser wants evaluated before it is built.
+    """Return the initial design [T0, D], evaluated before the optimiser is built.
 
     None unless the config is a `HasInitialDesign` and gives some.
     """
@@ -113,7 +113,7 @@ def with_structure(config: OptimizerConfig, structure: Mapping[str, Any] | None)
 
 
 def with_task_graph(config: OptimizerConfig, task: BatchedTask) -> OptimizerConfig:
-    """Return the config with the causal graph of the task's metrics, where both know of one."""
+    """Return the config with the causal graph of the task's metrics, where both have one."""
     below = unwrapped(task)
     if isinstance(config, UsesCausalGraph) and isinstance(below, HasCausalGraph):
         return config.with_graph(below.graph)

@@ -212,7 +212,7 @@ def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
 
 
 def stored_batches(history: pa.Table, incumbents: pa.Table, *, first: int = 0) -> list[Batch]:
-    """Return the batches of tables that were read, of which incumbents may know some more.
+    """Return the batches of tables that were read, of which the incumbents' may have some more.
 
     Args:
         history: of whole batches.

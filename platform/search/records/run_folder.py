@@ -216,7 +216,7 @@ class RunFolder(LockedFolder):
         files.write_bytes(self.state_file, saved, disk=self.disk)
 
     def read_state(self) -> tuple[int, dict[str, Any] | None]:
-        """Return the optimiser's state and how many batches it knows; 0 and None if none was saved.
+        """Return the optimiser's state and of how many batches it is; 0 and None if none was saved.
 
         Raises:
             RequestError: the file is damaged.

@@ -31,7 +31,7 @@ def grouped(batches: Iterable[Batch], piece_bytes: int) -> Iterator[list[Batch]]
 
 
 def tabled_batches(history: Path, incumbents: Path, *, disk: Disk) -> Iterator[Batch]:
-    """Yield the batches of tables, of which incumbents may know some more.
+    """Yield the batches of tables, of which the incumbents' may have some more.
 
     Raises:
         RequestError: the tables contradict each other, or one is damaged.

@@ -159,7 +159,7 @@ def test_an_optimizer_is_asked_how_many_episodes_it_needs_where_that_is_open(
 
 @pytest.mark.parametrize("wanted", [0, -1, 9])
 def test_more_than_is_planned_and_none_are_refused(wanted: int) -> None:
-    with pytest.raises(RunError, match=rf"wants {wanted} episodes .*expected from 1 to the 8"):
+    with pytest.raises(RunError, match=rf"asks for {wanted} episodes .*expected from 1 to the 8"):
         session(wanted).tell_and_ask(None, BatchRequest(q=1, spent=0.0, episodes=8))
 
 
