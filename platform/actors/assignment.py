@@ -4,7 +4,7 @@ import math
 import pickle
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -179,16 +179,26 @@ class OpenBatch:
         others = {chunk for call in calls if call.batch == self.number for chunk in call.chunks}
         return [chunk for chunk in lost.chunks if chunk in self.owed and chunk not in others]
 
-    def silence(self, calls: Iterable[Call], lasted_s: float) -> str:
-        """Return what is computed longest while no answer comes; "" if nothing of this batch is."""
+    def silence(self, calls: Iterable[Call], absent: Collection[Worker], lasted_s: float) -> str:
+        """Return what is computed longest while no answer comes, or that nobody is there.
+
+        Args:
+            calls: all that have no answer.
+            absent: all workers, where none is free for more.
+            lasted_s: seconds without an answer.
+        """
         for call in calls:
             for number in call.chunks if call.batch == self.number else ():
                 if (chunk := self.owed.get(number)) is not None:
                     return (
                         f"{chunk.labels[0]}: no worker has answered for {lasted_s:.0f} s; one runs "
                         f"the episode of seed {chunk.seeds[0, 0]}"
+                        f"{', or all are lost' if absent else ''}"
                     )
-        return ""
+        if not absent:
+            return ""
+        did = "answers" if any(worker.pid for worker in absent) else "has started"
+        return f"none of {len(absent)} workers {did}; the search waits for the cluster"
 
     def late(self, calls: Iterable[Call], before: float) -> deque[int]:
         """Return the chunks that are owed and were given out before a time only.

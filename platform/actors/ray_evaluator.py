@@ -164,11 +164,12 @@ class RayEvaluator:
             self._take(reference, batch)
         self._welcome()
         self._look_for_late(batch)
-        if not self._workers:
-            self._do_without(batch)
+        if self._here is not None and not self._workers:
+            self._compute_here(batch, self._here)
         elif (silent_s := self._clock() - batch.since) > self._silent_s:
             self._silent_s = 2 * silent_s
-            self._say(batch.silence(self._calls.values(), silent_s))
+            absent = () if self._workers else self._awaited.values()
+            self._say(batch.silence(self._calls.values(), absent, silent_s))
 
     def _answered(self) -> list[Any]:
         """Return all calls that have answers; wait for one, or for an actor that starts.
@@ -293,18 +294,13 @@ class RayEvaluator:
             self.repeated += given
             self._say("a worker is slow or lost; others do what it owes")
 
-    def _do_without(self, batch: OpenBatch) -> None:
-        """Compute here while no actor is there, or say that nothing is computed."""
-        if self._here is not None:
-            numbers = [*batch.owed][: self._here.workers]
-            results = self._here.evaluate([batch.owed[number] for number in numbers])
-            for number, result in zip(numbers, results, strict=True):
-                batch.take(number, result)
-            batch.waiting = deque(number for number in batch.waiting if number in batch.owed)
-        elif self._clock() - batch.since > ABSENT_NOTE_S:
-            absent = self._awaited.values()
-            did = "answers" if any(worker.pid for worker in absent) else "has started"
-            self._say(f"none of {len(absent)} workers {did}; the search waits for the cluster")
+    def _compute_here(self, batch: OpenBatch, here: LocalEvaluator) -> None:
+        """Compute some chunks here while no actor is there."""
+        numbers = [*batch.owed][: here.workers]
+        results = here.evaluate([batch.owed[number] for number in numbers])
+        for number, result in zip(numbers, results, strict=True):
+            batch.take(number, result)
+        batch.waiting = deque(number for number in batch.waiting if number in batch.owed)
 
     def _say(self, text: str) -> None:
         """Tell the user, once."""
