@@ -134,6 +134,11 @@ class _SimulatedStream:
         self._results: dict[int, ChunkResult] = {}
         self._count = 0
 
+    @property
+    def running_s(self) -> float:
+        """All of the time: the optimiser takes none."""
+        return self._cluster.now
+
     def put(self, chunks: Sequence[Chunk]) -> list[int]:
         """Add chunks; return their numbers."""
         numbers = list(range(self._count, self._count + len(chunks)))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from rolecast.core.errors import RunError
 from rolecast.platform.actors.cluster import CALL_RETRIES
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+from rolecast.platform.rollout.running_time import RunningTime
 
 LONGEST_STEP_S: Final = 10.0
 """Longest time from one look at an `AwakeClock` to the next that it counts as a whole."""
@@ -87,6 +88,9 @@ class Worker:
     busy_s: float = 0.0
     """Seconds that each of its rollout actors computed in this batch."""
 
+    idle_since: float = -math.inf
+    """When it had computed all that it has answered, by the messages' clock."""
+
     @property
     def size(self) -> int:
         """Rollout actors."""
@@ -101,6 +105,10 @@ class Call:
     batch: int
     chunks: tuple[int, ...]
     since: float
+    """When it was given, by the clock of an `AwakeClock`."""
+
+    given: float
+    """The same by the messages' clock."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,6 +157,12 @@ class OpenBatch:
     count: int = 0
     """Chunks so far."""
 
+    running: RunningTime = field(default_factory=RunningTime)
+    """When at least one worker computed, to the latency of a message."""
+
+    computed_s: float = 0.0
+    """Seconds that workers computed since a stream took results last."""
+
     def __post_init__(self) -> None:
         self.since = self.clock()
 
@@ -167,6 +181,14 @@ class OpenBatch:
         self.results[number] = result
         self.since = self.clock()
         return True
+
+    def ran(self, call: Call, seconds: float) -> None:
+        """Count that a call's worker computed for so long; a call before it may have come first."""
+        worker = call.worker
+        begun = max(call.given, worker.idle_since)
+        worker.idle_since = begun + seconds / worker.size
+        self.running.add(begun, worker.idle_since)
+        self.computed_s += seconds
 
     def owes(self, call: Call) -> bool:
         """Return whether a chunk of a call is of this batch, and has no result yet."""

@@ -27,15 +27,12 @@ from rolecast.platform.actors.assignment import (
 from rolecast.platform.actors.messages import RAY_MESSAGES, Messages, cause_of_death
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
+from rolecast.platform.rollout.sizes import LIGHT_BATCH_S
 
 CALLS_AHEAD: Final = 2
 """Calls that an actor has at most, of a compiled task: one computed, and one that waits beside it.
 
 Others are computed one by one: a task that ends its process is then blamed for its own call."""
-
-LIGHT_BATCH_S: Final = 0.1
-"""Computing time below which a batch of a compiled task stays in this process: messages to actors
-would take as long."""
 
 LOOK_S: Final = 0.5
 """Longest wait for an answer before late calls and new actors are looked for."""
@@ -77,8 +74,7 @@ class RayEvaluator:
         self._room = len(actors) if room is None else room
         self._answer_times = AnswerTimes()
         self._episode_s: float | None = None
-        self._busy_s = 0.0
-        self._batch, self._looked, self._silent_s = 0, 0.0, ABSENT_NOTE_S
+        self._batch, self._busy_s, self._looked, self._silent_s = 0, 0.0, 0.0, ABSENT_NOTE_S
         self._said: set[str] = set()
         self.queued = self.repeated = 0
         """Chunks of the last batch that was shared; chunks so far that a second actor was given."""
@@ -234,12 +230,14 @@ class RayEvaluator:
     def _call(self, worker: Worker, batch: OpenBatch, numbers: tuple[int, ...]) -> None:
         chunks = packed([batch.owed[number] for number in numbers])
         reference = worker.handle.evaluate.remote(chunks)
-        self._calls[reference] = Call(worker, batch.number, numbers, self._clock())
+        given = self._messages.clock()
+        self._calls[reference] = Call(worker, batch.number, numbers, self._clock(), given)
         worker.calls += 1
 
     def took(self, seconds: float) -> None:
         """Count what actors took in a stream, as if all shared alike."""
-        self._busy_s += seconds / max(1, len(self._workers))
+        started = [each for each in (*self._workers, *self._awaited.values()) if each.pid]
+        self._busy_s += seconds / max(1, sum(worker.size for worker in started))
 
     def _take(self, reference: Any, batch: OpenBatch) -> None:
         """Take an answer; one of an earlier batch, or one that came twice, is dropped."""
@@ -270,6 +268,7 @@ class RayEvaluator:
         for text in reply.notes:
             self._say(text)
         if call.batch == batch.number:
+            batch.ran(call, sum(result.seconds for result in reply.results))
             for number, result in zip(call.chunks, reply.results, strict=True):
                 if batch.take(number, result):
                     worker.busy_s += result.seconds / worker.size
@@ -297,7 +296,9 @@ class RayEvaluator:
     def _compute_here(self, batch: OpenBatch, here: LocalEvaluator) -> None:
         """Compute some chunks here while no actor is there."""
         numbers = [*batch.owed][: here.workers]
+        begun = self._messages.clock()
         results = here.evaluate([batch.owed[number] for number in numbers])
+        batch.running.add(begun, self._messages.clock())
         for number, result in zip(numbers, results, strict=True):
             batch.take(number, result)
         batch.waiting = deque(number for number in batch.waiting if number in batch.owed)
@@ -314,6 +315,7 @@ class _RayStream:
 
     def __init__(self, evaluator: RayEvaluator) -> None:
         self._evaluator, self._batch = evaluator, evaluator.begun()
+        self.running_s = 0.0
 
     def put(self, chunks: Sequence[Chunk]) -> list[int]:
         """Add chunks; return their numbers."""
@@ -324,5 +326,7 @@ class _RayStream:
         while not self._batch.results:
             self._evaluator.advance(self._batch)
         results, self._batch.results = list(self._batch.results.items()), {}
-        self._evaluator.took(sum(result.seconds for _, result in results))
+        self.running_s = self._batch.running.seconds
+        self._evaluator.took(self._batch.computed_s)
+        self._batch.computed_s = 0.0
         return results

@@ -19,6 +19,10 @@ class Stream(Protocol):
             RunError: as `Evaluator.evaluate`.
         """
 
+    @property
+    def running_s(self) -> float:
+        """Seconds so far in which at least one chunk was computed, of those that were taken."""
+
 
 class Evaluator(Protocol):
     """Computes chunks, wherever; results come in the order of the chunks."""

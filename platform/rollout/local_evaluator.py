@@ -1,5 +1,6 @@
 """Computes chunks in this process, on one thread or several."""
 
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -11,6 +12,7 @@ from rolecast.core.threads import available_cores
 from rolecast.envs.rewards.task import set_patience, set_threads
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk, label_of
+from rolecast.platform.rollout.running_time import RunningTime
 from rolecast.policies.protocol import Policy
 
 
@@ -82,17 +84,20 @@ class LocalEvaluator:
         failures = tuple(self._patience.failures)
         return replace(result, failures=failures) if failures else result
 
-    def submit(self, chunk: Chunk) -> Future[ChunkResult]:
-        """Compute one chunk on a thread; without threads, here and now."""
+    def submit(self, chunk: Chunk) -> Future[tuple[ChunkResult, float]]:
+        """Compute one chunk on a thread, or here and now; the result comes with when it ended."""
         if self._pool is not None:
-            return self._pool.submit(self.play, chunk)
-        computed: Future[ChunkResult] = Future()
-        computed.set_result(self.play(chunk))
+            return self._pool.submit(self._timed, chunk)
+        computed: Future[tuple[ChunkResult, float]] = Future()
+        computed.set_result(self._timed(chunk))
         return computed
 
     def took(self, result: ChunkResult) -> None:
         """Count what a chunk of a stream took."""
         self._busy_s += result.seconds / self.workers
+
+    def _timed(self, chunk: Chunk) -> tuple[ChunkResult, float]:
+        return self.play(chunk), time.monotonic()
 
 
 class _LocalStream:
@@ -101,8 +106,14 @@ class _LocalStream:
     def __init__(self, evaluator: LocalEvaluator) -> None:
         self._evaluator = evaluator
         self._waiting: deque[tuple[int, Chunk]] = deque()
-        self._running: dict[Future[ChunkResult], int] = {}
+        self._running: dict[Future[tuple[ChunkResult, float]], int] = {}
         self._count = 0
+        self._running_time = RunningTime()
+
+    @property
+    def running_s(self) -> float:
+        """Seconds in which at least one thread computed."""
+        return self._running_time.seconds
 
     def put(self, chunks: Sequence[Chunk]) -> list[int]:
         """Add chunks; return their numbers."""
@@ -117,7 +128,10 @@ class _LocalStream:
             number, chunk = self._waiting.popleft()
             self._running[self._evaluator.submit(chunk)] = number
         done, _ = wait(self._running, return_when=FIRST_COMPLETED)
-        results = [(self._running.pop(each), each.result()) for each in done]
-        for _, result in results:
+        results = []
+        for each in done:
+            result, ended = each.result()
             self._evaluator.took(result)
+            self._running_time.add(ended - result.seconds, ended)
+            results.append((self._running.pop(each), result))
         return results

@@ -17,6 +17,10 @@ BATCHED_LANES: Final = 16
 CALL_SECONDS: Final = 0.05
 """Aimed duration of a chunk: long beside a message to an actor, short beside a batch."""
 
+LIGHT_BATCH_S: Final = 0.1
+"""Computing time below which a batch of a compiled task stays in the driver's process: messages to
+actors would take as long."""
+
 LEAST_EPISODES: Final = 4
 """Least episodes in a chunk of a task that is not compiled, towards the end of a batch; fewer where
 these take longer than `CALL_SECONDS`."""

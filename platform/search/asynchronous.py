@@ -67,6 +67,7 @@ class AsynchronousSearch(Search):
         # Else a single thread plays episodes only while the search waits for them.
         self._beside = backend.workers > 0 or self._evaluator.workers > 1
         self._stream: Stream | None = None
+        self._ran_s = 0.0
         self._chunks: dict[int, tuple[Chunk, Sequence[_Candidate]]] = {}
         self._under_way = 0
         self._ended: list[_Candidate] = []
@@ -80,16 +81,12 @@ class AsynchronousSearch(Search):
         Raises:
             RunError: the task failed, or the optimiser did; all that was told before is kept.
         """
-        start = self._clock()
         self._fill()
         if not self._under_way:
             metrics = super().step()
             self._next_number = self.seen.next_number
             return metrics
-        began = self._clock()
         told = self._next_ended(min(self._plan.batch_size, self._under_way))
-        if not self._beside:
-            self._evaluating_s += self._clock() - began
         self._under_way -= len(told)
         numbers = np.array([each.episodes_of for each in told])
         pending = PendingBatch(
@@ -99,10 +96,7 @@ class AsynchronousSearch(Search):
             episodes=self._plan.episodes,
             episode_rows=numbers - self.seen.next_number,
         )
-        metrics = self._learn(pending, self._joined(told), asked=False)
-        if self._beside:
-            self._evaluating_s += self._clock() - start
-        return metrics
+        return self._learn(pending, self._joined(told), asked=False)
 
     def leave_out(self, seconds: float) -> None:
         """Leave seconds out as `Search` does, but not where episodes may have run meanwhile."""
@@ -179,6 +173,8 @@ class AsynchronousSearch(Search):
                     owner.missing -= 1
                     if owner.missing == 0:
                         self._ended.append(owner)
+            self._evaluating_s += self._stream.running_s - self._ran_s
+            self._ran_s = self._stream.running_s
         told, self._ended = self._ended[:count], self._ended[count:]
         return told
 

@@ -233,17 +233,20 @@ def time_shares(
 
     Args:
         whole: seconds.
-        evaluating: those in which a batch was evaluated.
-        rollouts: those in which the most loaded worker computed.
+        evaluating: those in which a batch was evaluated, or an episode of those under way ran.
+        rollouts: those in which the most loaded worker computed; of an asynchronous search, in
+            which the optimiser works beside episodes, the mean over workers.
         optimizer: those of the optimiser.
     Returns:
-        `rollouts`, `optimizer` and `ray_and_other` add up to 1; `workers_wait` is the share of the
-        time in which no episode ran anywhere. Nothing where no batch was evaluated.
+        `rollouts`, `optimizer` and `ray_and_other` add up to 1, so `optimizer` is at most what
+        rollouts leave; `workers_wait` is the share of the time in which no episode ran anywhere.
+        Nothing where no batch was evaluated.
     """
     if not evaluating:
         return {}
     whole = max(whole, 1e-9)
-    known = {"rollouts": rollouts / whole, "optimizer": optimizer / whole}
+    rollouts = min(rollouts, whole)
+    known = {"rollouts": rollouts / whole, "optimizer": min(optimizer, whole - rollouts) / whole}
     return {
         **known,
         "ray_and_other": max(0.0, 1.0 - sum(known.values())),

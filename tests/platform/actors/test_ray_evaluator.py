@@ -259,6 +259,8 @@ def test_a_stream_takes_chunks_while_others_are_computed(tmp_path: Path) -> None
     joined = join(chunks, [results[number] for number in numbers], SHAPE)
     np.testing.assert_array_equal(joined.returns, expected())
     assert evaluator.busy_s > 0.0
+    computed = sum(result.seconds for result in results.values())
+    assert 0.5 * computed <= stream.running_s <= 1.001 * computed
     np.testing.assert_array_equal(returns_of(evaluator), expected())  # a batch after a stream
     evaluator.close()
 

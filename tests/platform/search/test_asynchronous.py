@@ -37,6 +37,7 @@ class Unequal:
         self._evaluator = evaluator
         self._ends: list[tuple[int, int, Chunk]] = []
         self._count = 0
+        self.running_s = 0.0
 
     def put(self, chunks: Sequence[Chunk]) -> list[int]:
         numbers = list(range(self._count, self._count + len(chunks)))
@@ -48,7 +49,9 @@ class Unequal:
     def take(self) -> list[tuple[int, ChunkResult]]:
         first = min(self._ends, key=lambda each: each[:2])
         self._ends.remove(first)
-        return [(first[1], self._evaluator.play(first[2]))]
+        result = self._evaluator.play(first[2])
+        self.running_s += result.seconds
+        return [(first[1], result)]
 
 
 class UnequalEvaluator(LocalEvaluator):

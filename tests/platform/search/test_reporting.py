@@ -1,5 +1,6 @@
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from rolecast.platform.reports.run import write_report
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
 from rolecast.platform.search.records.history import Batch, Kind
-from rolecast.platform.search.reporting import CandidateStats, Events
+from rolecast.platform.search.reporting import CandidateStats, Events, time_shares
 from rolecast.platform.search.run import SearchInterrupted, resume, search
+from rolecast.platform.search.session import LocalSession, OptimizerReply
 
 
 def test_tensorboard_shows_curves_over_env_steps(tmp_path: Path) -> None:
@@ -93,6 +95,37 @@ def test_one_episode_has_no_error() -> None:
     scores.add(batch_of(np.array([[0.1]]), np.array([[3.0]])))
     assert scores.observed(np.array([0.1])) == (3.0, None)
     assert scores.best == (3.0, None)
+
+
+def test_workers_wait_while_a_slow_optimiser_alone_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Episodes of an asynchronous search take a millisecond here, and have long ended."""
+    tell = LocalSession.tell_and_ask
+
+    def slow(self: LocalSession, *told: Any, **keep: Any) -> OptimizerReply:
+        time.sleep(0.1)
+        return replace(tell(self, *told, **keep), tell_s=0.1)
+
+    monkeypatch.setattr(LocalSession, "tell_and_ask", slow)
+    result = search(
+        "pred_prey_3", policy="linear", optimizer="random", evaluations=60, episodes=1,
+        batch_size=4, workers=0, threads=2, asynchronous=True, test_episodes=2,
+        out=str(tmp_path / "run"),
+    )  # fmt: skip
+    shares = result.summary["time_shares"]
+    assert shares["workers_wait"] > 0.5
+    assert shares["optimizer"] > 0.5
+
+
+@pytest.mark.parametrize(("optimizer", "told"), [(3.0, 0.3), (8.0, 0.4)])
+def test_an_optimiser_beside_episodes_leaves_shares_that_add_up_to_one(
+    optimizer: float, told: float
+) -> None:
+    shares = time_shares(whole=10.0, evaluating=9.0, rollouts=6.0, optimizer=optimizer)
+    assert shares["workers_wait"] == pytest.approx(0.1)
+    assert shares["optimizer"] == pytest.approx(told)
+    assert sum(shares.values()) - shares["workers_wait"] == pytest.approx(1.0)
 
 
 def test_time_shares_are_of_searching_and_not_of_the_held_out_test(

@@ -83,7 +83,9 @@ def test_where_episodes_run_while_callbacks_are_told_it_is_searching(tmp_path: P
     )
     first, *between, last = progress.told
     assert last.wall_time_s - first.wall_time_s > 0.2 * len(between)
-    assert result.summary["time_shares"]["workers_wait"] > 0.5
+    shares = result.summary["time_shares"]
+    assert shares["workers_wait"] > 0.5
+    assert sum(shares.values()) - shares["workers_wait"] == pytest.approx(1.0)
 
 
 def test_time_left_includes_that_of_callbacks_to_come(tmp_path: Path) -> None:

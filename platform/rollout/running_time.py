@@ -1,0 +1,22 @@
+"""How long at least one episode ran, where calls overlap and their answers come in any order."""
+
+from bisect import bisect_left, bisect_right
+
+
+class RunningTime:
+    """Seconds in which at least one of the calls ran that were added."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        # Of the spans without a gap, which are apart and in order: one for each wait, not each call
+        self._begins = list[float]()
+        self._ends = list[float]()
+
+    def add(self, begin: float, end: float) -> None:
+        """Add a call that ran from one time to another of the same clock."""
+        first, last = bisect_left(self._ends, begin), bisect_right(self._begins, end)
+        joined = slice(first, last)
+        begin, end = min([begin, *self._begins[joined]]), max([end, *self._ends[joined]])
+        known = sum(self._ends[joined]) - sum(self._begins[joined])
+        self.seconds += end - begin - known
+        self._begins[joined], self._ends[joined] = [begin], [end]
