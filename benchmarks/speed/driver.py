@@ -83,7 +83,7 @@ def measure_driver(
 
     held: Any = ray.remote(StandIn)
     cluster = Cluster(None, available_cores())
-    batch = [_chunk(row) for row in range(chunks)]
+    batch = [example_chunk(row) for row in range(chunks)]
     size = len(pickle.dumps([batch[0]]))
     found = []
     for count in counts:
@@ -136,7 +136,8 @@ def _timed(
     return time.process_time() - cpu, time.perf_counter() - wall
 
 
-def _chunk(row: int) -> Chunk:
+def example_chunk(row: int) -> Chunk:
+    """Return the chunk of one row of a batch: a candidate and 16 episodes."""
     rng = np.random.default_rng(row)
     return Chunk(
         first=row,

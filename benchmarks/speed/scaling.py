@@ -1,8 +1,9 @@
 """Speed of searches by workers, the cost of a driver by workers, and the error of the forecast.
 
-Seven parts. Start: how soon a search begins. Searches, and those of robots: whole ones, in turn;
+Eight parts. Start: how soon a search begins. Searches, and those of robots: whole ones, in turn;
 see searches.py. Driver: the real evaluator deals chunks to W stand-ins that do no work, held by a
-few processes, as this machine has no memory for 1,000. Forecast: `rolecast plan` beside what the
+few processes, as this machine has no memory for 1,000. Overhead: what Ray costs calls of the usual
+length. Forecast: `rolecast plan` beside what the
 searches took. Unequal: asynchronous searches beside synchronous ones, where time is simulated.
 Batches: what larger batches earn. Where there is a GPU and it is asked for: episodes played on it.
 """
@@ -20,6 +21,7 @@ from rolecast.benchmarks.speed import (
     batches,
     cuda_rollouts,
     driver,
+    overhead,
     searches,
     start,
 )
@@ -36,7 +38,7 @@ from rolecast.core.files import write_json
 from rolecast.core.threads import available_cores
 
 SCALING_PARTS: Final = (
-    *("start", "searches", "robots", "driver", "forecast", "unequal", "batches"),
+    *("start", "searches", "robots", "driver", "overhead", "forecast", "unequal", "batches"),
 )
 """Parts of the result."""
 
@@ -81,6 +83,9 @@ def measure_all(
             driver.DRIVER_WORKERS[:2] if quick else driver.DRIVER_WORKERS,
             200 if quick else driver.DRIVER_CHUNKS,
             note,
+        ),
+        "overhead": lambda: overhead.measure_overhead(
+            8 if quick else overhead.OVERHEAD_CHUNKS, note
         ),
         "forecast": lambda: [
             _forecast(row, row.quick if quick else row.options, note)
@@ -146,6 +151,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         lines += searches.markdown(whole)
     if "driver" in found:
         lines += driver.markdown(found["driver"])
+    if "overhead" in found:
+        lines += overhead.markdown(found["overhead"])
     if "forecast" in found:
         lines += [
             "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of the",

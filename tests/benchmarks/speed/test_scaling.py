@@ -29,6 +29,21 @@ def test_the_driver_deals_chunks_to_more_stand_ins_than_there_are_cores() -> Non
     assert "| 50 | 0 | 200 |" in page
 
 
+@pytest.mark.usefixtures("ray_cluster")
+def test_rays_overhead_is_held_against_its_goal(tmp_path: Path) -> None:
+    command = ["bench", "scaling", "--part", "overhead", "--quick", "--out", str(tmp_path)]
+    assert main(command) == 0
+    rows = json.loads((tmp_path / "scaling.json").read_text())["overhead"]
+    assert [row["task"] for row in rows] == ["compiled", "other"]
+    for row in rows:
+        assert row["batch_s"] >= row["calls_s"] == 0.2
+        assert row["overhead"] >= 0.0
+    within = [row | {"overhead": 0.049} for row in rows]
+    page = markdown({"overhead": [within[0], within[1] | {"overhead": 0.05}]})
+    assert "| 4.9% | 5% | met |" in page
+    assert "| 5.0% | 5% | missed |" in page
+
+
 def test_the_start_of_a_search_is_timed_with_workers_and_without(tmp_path: Path) -> None:
     command = ["bench", "scaling", "--part", "start", "--quick", "--out", str(tmp_path)]
     assert main(command) == 0
