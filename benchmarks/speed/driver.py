@@ -8,6 +8,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,9 @@ from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS
 
 DRIVER_WORKERS: Final = (1, 10, 100, 1000)
 """Stand-ins."""
+
+DIRECT_COUNTS: Final = (1000,)
+"""Stand-ins that are measured without dispatchers too, as of a task that is not compiled."""
 
 DRIVER_CHUNKS: Final = 10_000
 """Chunks of a large batch."""
@@ -66,14 +70,19 @@ class StandIn:
 
 
 def measure_driver(
-    counts: Sequence[int], chunks: int, note: Callable[[str], None]
+    counts: Sequence[int],
+    chunks: int,
+    note: Callable[[str], None],
+    *,
+    direct: Sequence[int] = (),
 ) -> list[dict[str, Any]]:
     """Return what the driver spends on a batch of chunks, by the number of workers.
 
     Args:
-        counts: numbers of workers.
+        counts: numbers of workers, as a compiled task has them.
         chunks: of a batch, each of one candidate and 16 episodes.
         note: told of each measurement.
+        direct: further numbers, as any other task has them: without dispatchers.
     """
     import ray
 
@@ -83,20 +92,23 @@ def measure_driver(
 
     held: Any = ray.remote(StandIn)
     cluster = Cluster(None, available_cores())
-    batch = [example_chunk(row) for row in range(chunks)]
-    size = len(pickle.dumps([batch[0]]))
+    compiled = [example_chunk(row) for row in range(chunks)]
+    others = [replace(chunk, compiled=False) for chunk in compiled]
+    size = len(pickle.dumps([compiled[0]]))
     found = []
-    for count in counts:
+    rows = [(count, compiled) for count in counts] + [(count, others) for count in direct]
+    for count, batch in rows:
+        led = batch is compiled and count > DIRECT_WORKERS
         # Processes that answer on threads: the driver sees W handles with calls of their own.
         per_process = -(-count // STAND_IN_PROCESSES)
-        names = [f"{count}-{index}" for index in range(min(count, STAND_IN_PROCESSES))]
+        names = [f"{count}-{led}-{index}" for index in range(min(count, STAND_IN_PROCESSES))]
         hosts = [
             held.options(num_cpus=0, max_concurrency=min(per_process, 100), name=name).remote()
             for name in names
         ]
         actors = [hosts[index % len(hosts)] for index in range(count)]
         dispatched = [names[index % len(names)] for index in range(count)]
-        between = dispatchers(dispatched) if count > DIRECT_WORKERS else []
+        between = dispatchers(dispatched) if led else []
         evaluator = RayEvaluator(between or actors)
         evaluator.pids()  # all of them have started
         while evaluator.workers < count:
@@ -117,7 +129,8 @@ def measure_driver(
             }
         )
         note(
-            f"{count} workers: {large[0] / chunks * 1e3:.3f} ms of the driver's processor a chunk, "
+            f"{count} workers, {len(between)} dispatchers: {large[0] / chunks * 1e3:.3f} ms of "
+            "the driver's processor a chunk, "
             f"{small[0] / SMALL_BATCHES * 1e3:.1f} ms a batch of one each"
         )
         for actor in (*between, *hosts):
@@ -152,13 +165,16 @@ def example_chunk(row: int) -> Chunk:
 def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the lines of the page."""
     return [
-        "Driver: the evaluator deals chunks to stand-ins that do no work, through dispatchers",
-        "where there are many workers. The stand-ins answer on threads of "
-        f"{STAND_IN_PROCESSES} processes:",
-        "connections to 1,000 nodes are not in it. A small batch has a chunk for each worker, so",
-        "at one a second, 10 ms are 1 % of a core. A dispatcher spends on its "
-        f"{DISPATCHED_WORKERS} workers",
-        "what a driver without dispatchers would.",
+        "Driver: the evaluator deals chunks to stand-ins that do no work. More than "
+        f"{DIRECT_WORKERS} workers of a",
+        "compiled task have dispatchers. Those of other tasks, and of asynchronous searches, have",
+        "none, however many they are, as their episodes last unequally long and whoever is idle",
+        "takes the next chunk. The stand-ins answer on threads of "
+        f"{STAND_IN_PROCESSES} processes: connections to",
+        "1,000 nodes are not in it. A small batch has a chunk for each worker, so at one a second,",
+        f"10 ms are 1 % of a core. A dispatcher spends on its {DISPATCHED_WORKERS} workers what a "
+        "driver without",
+        "dispatchers would.",
         "",
         keyed_table(DRIVER_COLUMNS, found),
         "",

@@ -83,6 +83,7 @@ def measure_all(
             driver.DRIVER_WORKERS[:2] if quick else driver.DRIVER_WORKERS,
             200 if quick else driver.DRIVER_CHUNKS,
             note,
+            direct=() if quick else driver.DIRECT_COUNTS,
         ),
         "overhead": lambda: overhead.measure_overhead(
             8 if quick else overhead.OVERHEAD_CHUNKS, note

@@ -35,8 +35,9 @@ RECORDED_BATCHED: Final = 4
 """The same of any other task, all of one candidate. What is recorded depends on these two."""
 
 DIRECT_WORKERS: Final = 64
-"""Most rollout actors that a driver gives chunks itself; of a compiled task, more of them get
-dispatchers."""
+"""Most rollout actors that a driver gives chunks itself; more of them get dispatchers, where a task
+is compiled and the search not asynchronous. A dispatcher has its share of a batch at once and
+answers at the end, so it suits episodes that last equally long."""
 
 DISPATCHED_WORKERS: Final = 128
 """Most rollout actors of a dispatcher: a driver pays for each dispatcher in each batch."""

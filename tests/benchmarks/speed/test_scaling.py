@@ -19,14 +19,14 @@ RESULTS = Path(__file__).parents[3] / "docs" / "results"
 @pytest.mark.usefixtures("ray_cluster")
 def test_the_driver_deals_chunks_to_more_stand_ins_than_there_are_cores() -> None:
     notes: list[str] = []
-    one, many = measure_driver((1, 50), 200, notes.append)
-    assert (one["workers"], many["workers"], many["chunks"]) == (1, 50, 200)
-    assert 0.0 < many["driver_cpu_ms_a_chunk"] < 50.0
-    assert len(notes) == 2
-    assert one["dispatchers"] == many["dispatchers"] == 0
-    page = markdown({"driver_on": {"processor": "any", "cores": 2}, "driver": [one, many]})
+    one, many, direct = measure_driver((1, 70), 200, notes.append, direct=(70,))
+    assert (one["workers"], many["workers"], many["chunks"]) == (1, 70, 200)
+    assert 0.0 < many["driver_cpu_ms_a_chunk"] < direct["driver_cpu_ms_a_chunk"] < 50.0
+    assert len(notes) == 3
+    assert [row["dispatchers"] for row in (one, many, direct)] == [0, 1, 0]
+    page = markdown({"driver_on": {"processor": "any", "cores": 2}, "driver": [one, direct]})
     assert "| driver | any | 2 | not noted |" in page
-    assert "| 50 | 0 | 200 |" in page
+    assert "| 70 | 0 | 200 |" in page
 
 
 @pytest.mark.usefixtures("ray_cluster")
