@@ -1,7 +1,8 @@
 """Forecast of a search's wall time for a number of workers, from costs measured on this machine.
 
 A batch is cut as the search cuts it, and its chunks are dealt to whoever is idle first: the model
-is a simulation of that, with the cost of an episode, of a message and of the optimiser.
+is a simulation of that, with the cost of an episode, of a message and of the optimiser. A batch so
+light that the search keeps it in its own process is dealt to the threads of this one.
 """
 
 import heapq
@@ -14,10 +15,10 @@ import numpy as np
 
 from rolecast.core.errors import RunError
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
-from rolecast.core.threads import OneThread
+from rolecast.core.threads import OneThread, available_cores
 from rolecast.core.types import Float
 from rolecast.platform.rollout.chunks import cut, evaluate_chunk
-from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS
+from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS, LIGHT_BATCH_S
 from rolecast.platform.search.planning import policy_hints
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
@@ -116,14 +117,14 @@ def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]
     found = []
     for count in workers:
         sizes = _chunk_sizes(plan, max(count, 1), costs.episode_s)
-        dealt = _dealt(plan, costs, count)
-        batch_s = sum(sizes) * costs.episode_s if count == 0 else makespan(sizes, dealt, count)
+        dealt, busy = _dealt(plan, costs, count)
+        batch_s = sum(sizes) * costs.episode_s if count == 0 else makespan(sizes, dealt, busy)
         total_s = fixed_s + batches * batch_s
         efficiency = alone_s / total_s / max(count, 1)
         limit = (
             ""
             if efficiency >= HIGH_EFFICIENCY
-            else _limit(sizes, dealt, count, batch_s, fixed_s / batches)
+            else _limit(sizes, dealt, batch_s, fixed_s / batches, workers=count, busy=busy)
         )
         found.append(
             Forecast(
@@ -168,12 +169,19 @@ def with_larger_batches(plan: Plan, costs: Costs, planned: Forecast) -> tuple[in
     return size, expected
 
 
-def _dealt(plan: Plan, costs: Costs, workers: int) -> Costs:
-    """Return the costs with those of a chunk where dispatchers deal: they do so side by side."""
+def _dealt(plan: Plan, costs: Costs, workers: int) -> tuple[Costs, int]:
+    """Return the costs with those of a chunk as it is dealt, and how many compute."""
+    if plan.compiled and _episodes(plan) * costs.episode_s < LIGHT_BATCH_S:
+        return _without_messages(costs), plan.config.threads or available_cores()
     if not plan.compiled or workers <= DIRECT_WORKERS:
-        return costs
-    dispatchers = -(-workers // DISPATCHED_WORKERS)
-    return replace(costs, message_s=max(costs.message_s / dispatchers, DISPATCHED_MESSAGE_S))
+        return costs, workers
+    dispatchers = -(-workers // DISPATCHED_WORKERS)  # which deal side by side
+    message_s = max(costs.message_s / dispatchers, DISPATCHED_MESSAGE_S)
+    return replace(costs, message_s=message_s), workers
+
+
+def _without_messages(costs: Costs) -> Costs:
+    return replace(costs, message_s=0.0, return_s=0.0)
 
 
 def makespan(sizes: Sequence[int], costs: Costs, workers: int) -> float:
@@ -293,13 +301,24 @@ def _optimizer(plan: Plan, structure: Mapping[str, Any] | None) -> tuple[Float, 
     return first, float(np.mean(times[len(times) // 4 :]))
 
 
-def _limit(sizes: Sequence[int], costs: Costs, workers: int, batch_s: float, fixed_s: float) -> str:
-    """Return the greatest of what keeps workers waiting, in words; `fixed_s` is by batch."""
-    work = sum(sizes) * costs.episode_s / workers
-    free = replace(costs, message_s=0.0, return_s=0.0)
-    uneven = makespan(sizes, free, workers) - work
+def _limit(
+    sizes: Sequence[int], costs: Costs, batch_s: float, fixed_s: float, *, workers: int, busy: int
+) -> str:
+    """Return the greatest of what keeps workers waiting, in words.
+
+    Args:
+        sizes: episodes of each chunk.
+        costs: of these.
+        batch_s: wall time of a batch.
+        fixed_s: what is not shared, by batch.
+        workers: W.
+        busy: threads of this process where a batch stays there, else W.
+    """
+    work = sum(sizes) * costs.episode_s / busy
+    uneven = makespan(sizes, _without_messages(costs), busy) - work
     lost = {
         "the optimiser, for which workers wait between batches": fixed_s,
+        "batches so light that they stay in this process": work * (1.0 - busy / workers),
         "a batch of too few episodes for so many workers": uneven,
         "messages to the workers": batch_s - work - uneven,
     }

@@ -56,6 +56,25 @@ def test_the_limit_that_is_named_is_the_one_that_was_built_in() -> None:
     assert "too few episodes" in forecast(few, Costs(episode_s=1.0, optimizer_s=0.0), [64])[0].limit
 
 
+@pytest.mark.parametrize(("threads", "share"), [(None, 2), (1, 1)])
+def test_a_light_batch_of_a_compiled_task_stays_on_threads_of_this_process(
+    monkeypatch: pytest.MonkeyPatch, threads: int | None, share: int
+) -> None:
+    """Of 480 episodes that take 5 ms together; messages to 64 workers would take 40 ms."""
+    monkeypatch.setattr("rolecast.platform.search.forecast.available_cores", lambda: 2)
+    plan = plan_of(evaluations=600, episodes=8, batch_size=60, threads=threads)
+    costs = Costs(episode_s=1e-5, optimizer_s=0.0)
+    alone, many = forecast(plan, costs, [0, 64])
+    assert many.batch_s == pytest.approx(alone.batch_s / share, rel=0.05)
+    assert many.limit == "batches so light that they stay in this process"
+    (slow,) = forecast(plan, Costs(episode_s=1e-5, optimizer_s=9.0), [64])
+    assert "optimiser" in slow.limit
+    (heavy,) = forecast(plan, Costs(episode_s=1e-3, optimizer_s=0.0), [64])
+    assert "messages" in heavy.limit
+    other = plan_of(evaluations=600, episodes=8, batch_size=60, task="gym:CartPole-v1")
+    assert forecast(other, costs, [64])[0].batch_s > 0.03
+
+
 def test_dispatchers_deal_side_by_side_to_many_workers() -> None:
     """Of a compiled task: 1,000 workers have 8 of them; no other task has any."""
     costs = Costs(episode_s=1e-4, optimizer_s=0.0, message_s=0.01, return_s=0.0)
