@@ -15,7 +15,7 @@ from rolecast.platform.tuning.record import TrialRecord
 SEARCH_NAMES = ("dss_gp_ucb", "cmaes", "local_gp", "random", "snes")
 LEARNER_NAMES = ("ddpg", "sac", "td3", "ppo", "maddpg")
 TRIAL_POINTS = 20
-ROBOT_TASKS = ("hopper", "swimmer", "ant", "walker2d", "halfcheetah")
+ROBOT_TASKS = ("hopper", "swimmer", "ant", "walker2d", "ma_hopper_3x1")
 
 
 def many_trials(out: Path, seeds: int, tasks: tuple[str, ...] = ROBOT_TASKS) -> Experiment:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rolecast.envs.registry import is_built_in
+from rolecast.platform.cli.app import main
 from rolecast.platform.reports.comparison.curves import sample_efficiency
 from rolecast.platform.reports.comparison.groups import Groups, groups
 from rolecast.platform.reports.comparison.improvement import chosen_pairs, improvements
@@ -12,7 +14,7 @@ from rolecast.platform.reports.comparison.table import curves, improvement_rows,
 from rolecast.platform.reports.comparison.trial_list import trials_section
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.status import ComparisonStatus
-from tests.platform.many_trials import TRIAL_POINTS, many_trials
+from tests.platform.many_trials import ROBOT_TASKS, TRIAL_POINTS, many_trials
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +56,18 @@ def test_the_trials_of_a_method_are_one_artist_of_a_panel(whole: Groups) -> None
         thin = [each for each in panel.collections if len(each.get_paths()) == 20]
         assert len(thin) == 10
         assert len(panel.lines) + len(panel.collections) < 50
+
+
+@pytest.mark.parametrize("task", ROBOT_TASKS)
+def test_the_tasks_of_these_trials_are_there(task: str) -> None:
+    assert is_built_in(task)
+
+
+def test_the_command_makes_a_report_of_such_a_folder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    experiment = many_trials(out, seeds=1, tasks=ROBOT_TASKS[-1:])
+    written = ComparisonFolder(out)
+    written.write_rows(ComparisonStatus.of(written, experiment).rows())
+    assert main(["report", str(out)]) == 0
+    page = (out / "report.html").read_text()
+    assert all(plan.trial in page for plan in experiment.trials())
