@@ -50,10 +50,15 @@ def _in_words(value: object) -> str:
     return f"{value:,}" if whole else str(value)
 
 
+@cache
+def _macros() -> Any:
+    """Return the macros of parts.html: a list of thousands of trials asks for each of them."""
+    return _templates().get_template("parts.html").module
+
+
 def _part(name: str, *values: Any) -> Markup:
     """Return what a macro of parts.html makes of values."""
-    macro = getattr(_templates().get_template("parts.html").module, name)
-    return Markup(macro(*values))
+    return Markup(getattr(_macros(), name)(*values))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:

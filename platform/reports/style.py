@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -89,5 +90,7 @@ def legend_lines(axes: Axes, names: Sequence[str], width: float = 1.4) -> list[L
 def png(drawing: Figure) -> bytes:
     """Return a figure as the bytes of a PNG file, the same bytes for the same figure."""
     buffer = io.BytesIO()
-    drawing.savefig(buffer, format="png", metadata={"Software": None})
+    # Not by `savefig`, which draws twice: first to lay out, though each drawing does that itself.
+    canvas: Any = FigureCanvasAgg(drawing)
+    canvas.print_png(buffer, metadata={"Software": None})
     return buffer.getvalue()

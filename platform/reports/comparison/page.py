@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes, write_json
+from rolecast.core.threads import OneThread
 from rolecast.platform.reports.comparison.groups import WAITING_STATUS, Groups, groups
 from rolecast.platform.reports.comparison.improvement import (
     Improvement,
@@ -115,7 +116,12 @@ def write_comparison_report(
         RequestError: this is no comparison, or it has no report yet.
         RunError: the folder cannot be written.
     """
-    out = Path(out)
+    with OneThread()():  # more of them only wait for each other in matrices of a few seeds
+        return _written(Path(out), pairs, beside)
+
+
+def _written(out: Path, pairs: Sequence[str], beside: Sequence[Path]) -> Path:
+    """Write the report as `write_comparison_report` says."""
     comparison = read_comparison(out)
     own = groups(comparison)
     whole = reduce(with_others, beside, own)

@@ -205,11 +205,13 @@ def _resampled_mean(values: Float, counts: Float) -> Float:
 def _resampled_iqm(values: Float, counts: Float) -> Float:
     """Return `iqm` [..., R] of values [..., K] of which a resample has counts [R, K]."""
     found = np.empty((*values.shape[:-1], len(counts)))
-    by_value = np.ascontiguousarray(counts.T)
+    by_value = np.ascontiguousarray(counts.T, dtype=np.int64)
     for place in np.ndindex(values.shape[:-1]):
         order = np.argsort(values[place])[: np.isfinite(values[place]).sum()]
         ordered = values[place][order]
-        ends = np.cumsum(by_value[order], axis=0)  # [K, R], ranks up to each value
+        ends = by_value[order]  # [K, R], made ranks up to each value
+        for row in range(1, len(ends)):  # np.cumsum goes column by column, in four times the time
+            ends[row] += ends[row - 1]
         size = ends[-1].copy()
         cut = size // 4
         # The sum of values times the ranks that each has between the cuts, added up by parts.

@@ -4,12 +4,14 @@ import time
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from rolecast.envs.registry import is_built_in
 from rolecast.platform.cli.app import main
 from rolecast.platform.reports.comparison.curves import sample_efficiency
 from rolecast.platform.reports.comparison.groups import Groups, groups
 from rolecast.platform.reports.comparison.improvement import chosen_pairs, improvements
+from rolecast.platform.reports.comparison.page import write_comparison_report
 from rolecast.platform.reports.comparison.table import curves, improvement_rows, results, trials
 from rolecast.platform.reports.comparison.trial_list import trials_section
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
@@ -17,14 +19,17 @@ from rolecast.platform.tuning.status import ComparisonStatus
 from tests.platform.many_trials import ROBOT_TASKS, TRIAL_POINTS, many_trials
 
 
+def finished(out: Path, seeds: int, tasks: tuple[str, ...] = ROBOT_TASKS) -> Path:
+    """Write the folder of a comparison with its table; return it."""
+    experiment, folder = many_trials(out, seeds=seeds, tasks=tasks), ComparisonFolder(out)
+    folder.write_rows(ComparisonStatus.of(folder, experiment).rows())
+    return out
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a comparison of 2,000 trials."""
-    out = tmp_path_factory.mktemp("many") / "out"
-    experiment = many_trials(out, seeds=20)
-    written = ComparisonFolder(out)
-    written.write_rows(ComparisonStatus.of(written, experiment).rows())
-    return out
+    return finished(tmp_path_factory.mktemp("many") / "out", seeds=20)
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +68,26 @@ def test_the_tasks_of_these_trials_are_there(task: str) -> None:
     assert is_built_in(task)
 
 
-def test_the_command_makes_a_report_of_such_a_folder(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    experiment = many_trials(out, seeds=1, tasks=ROBOT_TASKS[-1:])
-    written = ComparisonFolder(out)
-    written.write_rows(ComparisonStatus.of(written, experiment).rows())
-    assert main(["report", str(out)]) == 0
-    page = (out / "report.html").read_text()
-    assert all(plan.trial in page for plan in experiment.trials())
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Return the folder of a comparison of 20 trials."""
+    return finished(tmp_path / "out", seeds=1, tasks=ROBOT_TASKS[-1:])
+
+
+def test_a_report_computes_with_one_thread(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its matrices are small: several threads took four times the processor time."""
+    used: list[int] = []
+
+    def noted(whole: Groups) -> str:
+        used.extend(pool["num_threads"] for pool in threadpool_info())
+        return ""
+
+    monkeypatch.setattr("rolecast.platform.reports.comparison.page.leaders", noted)
+    write_comparison_report(small)
+    assert set(used) == {1}
+
+
+def test_the_command_makes_a_report_of_such_a_folder(small: Path) -> None:
+    assert main(["report", str(small)]) == 0
+    page = (small / "report.html").read_text()
+    assert page.count(f"<td>{ROBOT_TASKS[-1]}-") == 20
