@@ -32,11 +32,17 @@ SEARCH_ROUNDS: Final = 3
 
 TIME_KEYS: Final = ("search_s", "later_s", "whole_s")
 
+LAST_KEYS: Final = ("workers", "batches", "test_return", "time_shares")
+"""What is told of the last round."""
+
 ONE_THREAD_WAY: Final = "one thread"
 """The way with which the others are compared."""
 
 DEFAULT_WAY: Final = "by default"
 """The way of who says nothing of threads and workers."""
+
+WORKERS_WORD: Final = " workers"
+"""End of the name of a way with Ray workers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +124,11 @@ LEAST_SPEED_UP: Final = 0.95
 
 GOAL_SECONDS: Final = 10.0
 
+MOST_WAITING: Final = 0.1
+"""Share of the time in which no episode runs, at most, where batches take `HEAVY_SECONDS`."""
+
+HEAVY_SECONDS: Final = 0.5
+
 
 def measure_searches(
     searches: Sequence[SearchRow], *, quick: bool, note: Callable[[str], None]
@@ -163,7 +174,7 @@ def compare_ways(
                 "later_speed_up": digits(median(faster["later_s"])),
                 "speed_ups": [digits(each) for each in faster["search_s"]],
                 **{key: digits(median(values)) for key, values in times.items()},
-                **{key: runs[-1][key] for key in ("workers", "test_return", "time_shares")},
+                **{key: runs[-1][key] for key in LAST_KEYS},
             }
         )
     return rows
@@ -176,7 +187,7 @@ def ways_here(cores: int) -> dict[str, Way]:
         ONE_THREAD_WAY: Way(options=one_thread, single=True),
         "threads": Way(options=("--workers", "0")),
         DEFAULT_WAY: Way(),
-        f"{cores} workers": Way(options=("--workers", str(cores))),
+        f"{cores}{WORKERS_WORD}": Way(options=("--workers", str(cores))),
     }
     if cores > 1:
         ways[f"{cores} at once"] = Way(options=one_thread, single=True, at_once=cores)
@@ -212,12 +223,14 @@ def _search(task: str, options: Sequence[str], *, single: bool) -> dict[str, Any
         begun = time.monotonic()
         answer = rolecast_json(["search", task, *options, *out], environment)
         whole = time.monotonic() - begun
-        reached = read_history(Path(folder) / "run")["wall_time_s"].to_numpy()
+        history = read_history(Path(folder) / "run")
+    reached = history["wall_time_s"].to_numpy()
     return {
         "search_s": digits(answer["wall_time_s"]),
         "later_s": digits(reached[-1] - reached[len(reached) // 2]),
         "whole_s": digits(whole),
         "workers": answer["workers"],
+        "batches": history["batch"].nunique(),
         "test_return": digits(answer["test_return"]),
         "time_shares": {name: digits(share) for name, share in answer["time_shares"].items()},
     }
@@ -254,6 +267,7 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         table,
         "",
         *_goals(rows),
+        *_waiting(rows),
     ]
 
 
@@ -278,5 +292,27 @@ def _goals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         "shorter ones have no goal.",
         "",
         markdown_table(("search", "goal", "times one thread", ""), lines),
+        "",
+    ]
+
+
+def _waiting(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines that hold the share of waiting against its goal, where batches are heavy."""
+    lines = []
+    for row in rows:
+        waiting = row["time_shares"]["workers_wait"]
+        batch_s = row["search_s"] * (1.0 - waiting) / row["batches"]
+        asked = row["way"] == DEFAULT_WAY or row["way"].endswith(WORKERS_WORD)
+        if asked and batch_s >= HEAVY_SECONDS:
+            said = "met" if waiting < MOST_WAITING else "missed"
+            lines.append((row["search"], row["way"], digits(batch_s), f"{waiting:.0%}", said))
+    if not lines:
+        return []
+    return [
+        f"Goal of waiting: below {MOST_WAITING * 100:.0f} % where the episodes of a batch take "
+        f"{HEAVY_SECONDS} s or more.",
+        "With workers, the time in which they start is part of it.",
+        "",
+        markdown_table(("search", "way", "batch, s", "waiting", ""), lines),
         "",
     ]
