@@ -1,4 +1,4 @@
-"""Array types and the width of a compiled block: the words in which all rooms give shapes."""
+"""Array types and widths of parallel episodes: the words in which all rooms give shapes."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -12,6 +12,12 @@ Seeds = NDArray[np.uint64]
 
 LANE_COUNT: Final = 16
 """W, episodes side by side in one block of a compiled kernel; constant, so that loops vectorise."""
+
+COMPILED_LANES: Final = 1024
+"""Episodes that a compiled task holds at once: enough to hide calls, small enough for caches."""
+
+BATCHED_LANES: Final = 16
+"""Episodes that any other task holds at once; a user's environments are one object each."""
 
 KernelCall = tuple[Callable[..., None], tuple[Any, ...]]
 """A compiled kernel and its arguments."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.counter_random import UInt32, draw, episode_keys, symmetric_uniform
 from rolecast.core.errors import RequestError, RunError, unknown_name
-from rolecast.core.types import Float, Seeds
+from rolecast.core.types import BATCHED_LANES, COMPILED_LANES, Float, Seeds
 from rolecast.envs.drone_delivery.expert import expert_actions
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.predator_prey.task import DEFAULT_VIEW, PredatorPreyTask
@@ -19,12 +19,6 @@ from rolecast.envs.still import StillPolicy
 
 FIRST_ACTION_COUNTER: Final = 2**31
 """First counter of the script; smaller ones are for the task."""
-
-COMPILED_CHUNK: Final = 1024
-"""Parallel episodes of a task that is an array program."""
-
-ADAPTED_CHUNK: Final = 16
-"""Parallel episodes of a task with one object for each."""
 
 _LEAST_NORM: Final = 1e-300
 """Minimum length in a division: the direction to a prey at the same point is zero."""
@@ -283,7 +277,7 @@ def rollout_scripted(task: BatchedTask, name: str, seeds: Seeds) -> tuple[Float,
     if name not in SCRIPTED:
         raise unknown_name("scripted policy", name, SCRIPTED)
     seeds = np.asarray(seeds, dtype=np.uint64)
-    chunk = COMPILED_CHUNK if hasattr(task, "lanes") else ADAPTED_CHUNK
+    chunk = COMPILED_LANES if hasattr(task, "lanes") else BATCHED_LANES
     parts = [
         _run(task, SCRIPTED[name], seeds[start : start + chunk])
         for start in range(0, seeds.size, chunk)

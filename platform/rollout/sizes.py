@@ -5,14 +5,12 @@ None of them changes a return: it depends on weights and seed alone.
 
 from typing import Final
 
-COMPILED_LANES: Final = 1024
-"""Episodes that a compiled task holds at once: enough to hide calls, small enough for caches."""
+# Scripts play as many at once, in a room below this one.
+from rolecast.core.types import BATCHED_LANES as BATCHED_LANES
+from rolecast.core.types import COMPILED_LANES as COMPILED_LANES
 
 KEPT_STEPS: Final = 2**20
 """Steps of a compiled simulator whose rewards are kept until they are paid: 16 MiB."""
-
-BATCHED_LANES: Final = 16
-"""Episodes that any other task holds at once; a user's environments are one object each."""
 
 CALL_SECONDS: Final = 0.05
 """Aimed duration of a chunk: long beside a message to an actor, short beside a batch."""
