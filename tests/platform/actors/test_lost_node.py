@@ -151,5 +151,6 @@ def test_a_search_goes_on_without_a_lost_node_and_takes_one_that_comes(
     assert notes == [
         "a worker is slow or lost; others do what it owes",
         "a worker that was slow or lost is back",
+        "testing the incumbent over 4 held-out episodes",
     ]
     same_history(tmp_path / "two", tmp_path / "none")
