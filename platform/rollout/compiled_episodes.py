@@ -6,7 +6,7 @@ They release Python's lock, so several threads may play at once.
 
 import numpy as np
 
-from rolecast.core.kernel_address import StepsTogether, has_own_kernels, works_on
+from rolecast.core.kernel_address import StepsTogether, has_own_kernels, knows_step, works_on
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import Float32, KernelCalls
 from rolecast.envs.rewards.task import RAW_RETURNS, RewardEpisodes
@@ -92,16 +92,17 @@ def _together(
     payment: KernelCalls = ()
     if isinstance(episodes, RewardEpisodes):
         moving, payment = episodes.unwrapped, episodes.payment()
-    rewards = moving.rewards
+    observations, returns = episodes.observations, moving.returns
     if not isinstance(actor, PolicyKernels) or not isinstance(moving, EpisodeKernels):
         return None
     if not has_own_kernels(actor) or not has_own_kernels(moving):
         return None
-    acting = actor.calls(weights, episodes.observations, actions)
-    advancing = moving.calls(actions)
-    if not works_on(acting, (weights, episodes.observations, actions)):
+    acting, advancing = actor.calls(weights, observations, actions), moving.calls(actions)
+    if not works_on(acting, (weights, observations, actions)) or knows_step(acting):
         return None
-    if not works_on(advancing, (actions, episodes.observations, rewards)):
+    if not works_on(advancing, (actions, observations, returns)):
         return None
-    summing = () if sums is None else sums.calls(episodes.observations)
+    if sums is not None and not observations.flags.c_contiguous:
+        return None
+    summing = () if sums is None else sums.calls(observations)
     return StepsTogether.of((*summing, *acting, *advancing, *payment))

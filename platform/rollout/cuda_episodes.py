@@ -54,27 +54,25 @@ class CudaEpisodes:
         self._weights = self._rows(asked.weights.shape[1])
         self._actions = self._rows(spec.agents, spec.action_size)
         held = in_blocks(asked.candidate, self._blocks)
-        self._launch(((gather_lanes, (asked.weights.astype(np.float32), held, self._weights)),), 0)
+        self._launch(((gather_lanes, (asked.weights.astype(np.float32), held, self._weights)),))
 
     def play(self) -> Float:
         """Play to the horizon, once; return the returns [L]."""
-        calls = (
-            *self._act(self._weights, self._observations, self._actions),
-            *self._advance(self._actions),
-        )
+        acting = self._act(self._weights, self._observations, self._actions)
+        advancing = self._advance(self._actions)
         for step in range(self._horizon):
-            self._launch(calls, step)
+            self._launch(acting)
+            self._launch(tuple((kernel, at_step(given, step)) for kernel, given in advancing))
         return from_lanes(self._there.of(self._returns).copy_to_host(), self._length)
 
     def _rows(self, *shape: int) -> Any:
         """Return an array [K, *shape, W] on the device, not set to anything."""
         return cuda.device_array((self._blocks, *shape, LANE_COUNT), dtype=np.float32)
 
-    def _launch(self, calls: KernelCalls, step: int) -> None:
+    def _launch(self, calls: KernelCalls) -> None:
         grid = -(-self._blocks * LANE_COUNT // THREADS_TOGETHER)
         for kernel, arguments in calls:
-            given = map(self._there.of, at_step(arguments, step))
-            device_kernel(kernel)[grid, THREADS_TOGETHER](*given)
+            device_kernel(kernel)[grid, THREADS_TOGETHER](*map(self._there.of, arguments))
 
 
 def _begun(asked: Episodes) -> LaneEpisodes:

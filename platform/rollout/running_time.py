@@ -1,6 +1,10 @@
 """How long at least one episode ran, where calls overlap and their answers come in any order."""
 
 from bisect import bisect_left, bisect_right
+from typing import Final
+
+SHORT_GAP_S: Final = 1e-4
+"""Gap between calls that counts as running: a thread that takes its next call at once."""
 
 
 class RunningTime:
@@ -14,7 +18,8 @@ class RunningTime:
 
     def add(self, begin: float, end: float) -> None:
         """Add a call that ran from one time to another of the same clock."""
-        first, last = bisect_left(self._ends, begin), bisect_right(self._begins, end)
+        first = bisect_left(self._ends, begin - SHORT_GAP_S)
+        last = bisect_right(self._begins, end + SHORT_GAP_S)
         joined = slice(first, last)
         begin, end = min([begin, *self._begins[joined]]), max([end, *self._ends[joined]])
         known = sum(self._ends[joined]) - sum(self._begins[joined])

@@ -24,6 +24,10 @@ Player = Callable[[BatchedTask, Seeds], Act]
 """Who acts in episodes of a task that begin with seeds [B]."""
 
 
+Watch = Callable[[int, NDArray[np.bool_]], None]
+"""Told of each state: its number, and which episodes [B] had ended before it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlayedEpisode:
     """One of the episodes of a batch."""
@@ -37,9 +41,9 @@ class PlayedEpisode:
     rewards: Float
     """[T], as earned in each of its steps."""
 
-    snapshots: Sequence[Sequence[Float]]
-    """[T + 1][B], of all episodes of the batch, where the task `DrawsEpisodes`; else none, and the
-    episode is played again to be drawn."""
+    snapshots: Sequence[Sequence[Float | None]]
+    """[T + 1][B], of all episodes of the batch until they end, where the task `DrawsEpisodes`; else
+    none, and the episode is played again to be drawn."""
 
 
 def typical(returns: Float) -> tuple[int, str]:
@@ -68,33 +72,37 @@ def choose_typical(task: BatchedTask, player: Player, shot: Shot) -> tuple[Playe
     played = []
     for start in range(0, count, size):
         batch = seeds[start : start + size]
-        rows, snapshots = range(len(batch)), list[list[Float]]()
-        rewards, lengths = _play(task, player, batch, _keeper(task, rows, snapshots))
+        snapshots: list[list[Float | None]] = []
+        rewards, lengths = _play(task, player, batch, _keeper(task, snapshots))
         played += [
             PlayedEpisode(
                 seeds=batch, row=row, rewards=rewards[: lengths[row], row], snapshots=snapshots
             )
-            for row in rows
+            for row in range(len(batch))
         ]
     chosen, which = typical(np.array([episode.rewards.sum() for episode in played]))
     return played[chosen], which
 
 
-def _keeper(task: BatchedTask, rows: range, snapshots: list[list[Float]]) -> Callable[[int], None]:
-    """Return what keeps snapshots of all episodes of a batch, where the task has them."""
+def _keeper(task: BatchedTask, snapshots: list[list[Float | None]]) -> Watch:
+    """Return what keeps snapshots of the running episodes of a batch, where the task has them."""
     if not isinstance(task, DrawsEpisodes):
-        return lambda _: None
-    return lambda _: snapshots.append([task.snapshot(row) for row in rows])
+        return lambda state, over: None
+
+    def keep(state: int, over: NDArray[np.bool_]) -> None:
+        snapshots.append([None if ended else task.snapshot(row) for row, ended in enumerate(over)])
+
+    return keep
 
 
 def _play(
     task: BatchedTask,
     player: Player,
     seeds: Seeds,
-    watch: Callable[[int], None],
+    watch: Watch,
     steps: int | None = None,
 ) -> tuple[Float, NDArray[np.int64]]:
-    """Run episodes side by side, and call `watch` in every state with its number.
+    """Run episodes side by side, and call `watch` in every state.
 
     Returns:
         Rewards [T, B] and lengths [B].
@@ -103,12 +111,13 @@ def _play(
     observations = task.reset(seeds)
     rewards, lengths = [], np.zeros(len(seeds), dtype=np.int64)
     done = np.zeros(len(seeds), dtype=bool)
-    watch(0)
+    watch(0, done)
     for step in range(task.spec.horizon if steps is None else steps):
         lengths += ~done
+        over = done.copy()
         observations, reward, done, _ = task.step(act(observations, step))
         rewards.append(reward)
-        watch(step + 1)
+        watch(step + 1, over)
         if done.all():
             break
     return np.array(rewards), lengths
@@ -119,7 +128,7 @@ def play_again(
     player: Player,
     episode: PlayedEpisode,
     steps: int,
-    watch: Callable[[int], None],
+    watch: Watch,
 ) -> None:
     """Play the first steps of the chosen episode again, in its batch.
 

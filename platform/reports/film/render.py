@@ -214,7 +214,8 @@ def _draw_moments(
 ) -> list[Image.Image]:
     """Draw moments of an episode of a task that draws with what went before."""
     last = states[-1]
-    states_met = np.stack([each[episode.row] for each in episode.snapshots[: last + 1]])
+    met = [each[episode.row] for each in episode.snapshots[: last + 1]]
+    states_met = np.stack([each for each in met if each is not None])  # all, until its end
     rewards = episode.rewards[:last]
     frames: list[Image.Image] = []
     for state in states:
@@ -234,7 +235,7 @@ def _draw_states(
     frames: list[Image.Image] = []
     wanted = frozenset(states)
 
-    def watch(state: int) -> None:
+    def watch(state: int, over: NDArray[np.bool_]) -> None:
         if state in wanted:
             frames.append(Image.fromarray(_picture(task, episode.row)))
             progress(len(frames), len(states))

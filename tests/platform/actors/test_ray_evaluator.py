@@ -239,6 +239,7 @@ def test_without_any_actor_another_task_waits_and_says_so(
     evaluator = RayEvaluator([waiting], note=note)
     np.testing.assert_array_equal(returns_of(evaluator), expected())
     assert notes == ["none of 1 workers has started; the search waits for the cluster"]
+    assert evaluator._silent_s == 0.2  # a silent worker is told of as soon
     evaluator.close()
 
 

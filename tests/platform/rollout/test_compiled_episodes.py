@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 
 import rolecast.platform.rollout.compiled_episodes as module
-from rolecast.core.types import Float32, KernelCalls
+from rolecast.core import kernel_address
+from rolecast.core.compiled import compiled
+from rolecast.core.kernel_address import call_all
+from rolecast.core.types import LANE_COUNT, STEP_ARGUMENT, Float32, KernelCalls, Seeds
 from rolecast.envs.registry import make_task
+from rolecast.envs.spec import TaskSpec
 from rolecast.platform.rollout.compiled_episodes import play_compiled
 from rolecast.platform.rollout.played import Episodes, Played
 from rolecast.policies.mlp_fused import MlpLanes
@@ -92,8 +96,8 @@ class Backwards(MlpLanes):
         np.negative(actions, out=actions)
 
 
-class Copying:
-    """Gives its kernels copies of the weights."""
+class Otherwise:
+    """Acts as another, and tells of other kernels."""
 
     def __init__(self, lanes: MlpLanes) -> None:
         self._lanes, self.workspace_rows = lanes, lanes.workspace_rows
@@ -101,17 +105,40 @@ class Copying:
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
         self._lanes.act(weights, observations, actions)
 
+
+class Copying(Otherwise):
+    """Gives its kernels copies of the weights."""
+
     def calls(self, weights: Float32, observations: Float32, actions: Float32) -> KernelCalls:
         return self._lanes.calls(0.5 * weights, observations, actions)
 
 
-@pytest.mark.parametrize("copying", [True, False])
+@compiled
+def stop_later(step: int | None, actions: Float32) -> None:
+    """Do nothing in the first step, of which the number is not told."""
+    if step is not None:
+        actions[:] = 0.0
+
+
+class WithoutNumber(Otherwise):
+    """Has a kernel with None among its arguments, which is no step."""
+
+    def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
+        super().act(weights, observations, actions)
+        stop_later(None, actions)
+        stop_later(1, actions.copy())  # so that there is a kernel of these types
+
+    def calls(self, weights: Float32, observations: Float32, actions: Float32) -> KernelCalls:
+        return (*self._lanes.calls(weights, observations, actions), (stop_later, (None, actions)))
+
+
+@pytest.mark.parametrize("kind", [Copying, WithoutNumber, Backwards])
 def test_what_kernels_do_not_tell_is_played_step_by_step(
-    copying: bool, acted: list[object], monkeypatch: pytest.MonkeyPatch
+    kind: type[Any], acted: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     episodes = asked("pred_prey_3", "mlp")
     lanes: Any = episodes.policy.lanes()
-    other = Copying(lanes) if copying else Backwards(**vars_of(lanes))
+    other = kind(**vars_of(lanes)) if kind is Backwards else kind(lanes)
     monkeypatch.setattr(type(episodes.policy), "lanes", lambda _: other)
     played = play_compiled(episodes, 0)
     assert len(acted) == episodes.task.spec.horizon
@@ -144,3 +171,72 @@ def test_episodes_that_advance_otherwise_are_advanced_themselves(
     monkeypatch.setattr(type(episodes.task), "lanes", lambda _: lanes)
     assert_equal(play_compiled(episodes, 0), expected)
     assert len(steps) == episodes.task.spec.horizon
+
+
+@compiled
+def count_up(step: int, actions: Float32, observations: Float32, returns: Float32) -> None:
+    """Observe the number of steps taken."""
+    for block, agent, number, lane in np.ndindex(observations.shape):
+        observations[block, agent, number, lane] = step + 1
+        returns[block, lane] += 0.0 * actions[block, 0, 0, lane]
+
+
+class CountedEpisodes:
+    """A user's running episodes, whose observations have gaps in memory."""
+
+    def __init__(self, seeds: Seeds, spec: TaskSpec) -> None:
+        blocks, self._step = -(-seeds.size // LANE_COUNT), 0
+        shape = (LANE_COUNT, blocks, spec.agents, spec.observation_size)
+        self.observations = np.zeros(shape, np.float32).transpose(1, 2, 3, 0)
+        self.returns = np.zeros((blocks, LANE_COUNT), np.float32)
+        self.rewards = np.zeros_like(self.returns)
+
+    def calls(self, actions: Float32) -> KernelCalls:
+        return ((count_up, (STEP_ARGUMENT, actions, self.observations, self.returns)),)
+
+    def advance(self, actions: Float32) -> None:
+        call_all(self.calls(actions), self._step)
+        self._step += 1
+
+
+@compiled
+def stand_still(weights: Float32, observations: Float32, actions: Float32) -> None:
+    """Act by 0."""
+    actions[:] = 0.0
+
+
+class StandingLanes(Otherwise):
+    """Takes observations as they lie."""
+
+    def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
+        call_all(self.calls(weights, observations, actions), 0)
+
+    def calls(self, weights: Float32, observations: Float32, actions: Float32) -> KernelCalls:
+        return ((stand_still, (weights, observations, actions)),)
+
+
+def test_observations_with_gaps_are_summed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    episodes = asked("pred_prey_3", "mlp", summed=100.0)
+    lanes, spec = StandingLanes(episodes.policy.lanes()), episodes.task.spec  # type: ignore[arg-type]
+    monkeypatch.setattr(type(episodes.policy), "lanes", lambda _: lanes)
+    begin = {"start": lambda _self, seeds: CountedEpisodes(seeds, spec)}
+    monkeypatch.setattr(type(episodes.task), "lanes", lambda _: type("Lanes", (), begin)())
+    sums = play_compiled(episodes, 0).sums
+    assert sums is not None
+    np.testing.assert_array_equal(sums[:, 1], 3 * sum(range(25)))
+
+
+def test_a_call_has_few_steps_so_that_an_interrupt_is_heeded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken: list[range] = []
+    take = kernel_address.take_steps
+
+    def count(first: int, end: int, *others: Any) -> None:
+        taken.append(range(first, end))
+        take(first, end, *others)
+
+    monkeypatch.setattr(kernel_address, "take_steps", count)
+    play_compiled(asked("pred_prey_3", "mlp"), 0)
+    assert [step for steps in taken for step in steps] == list(range(1, 25))
+    assert max(map(len, taken)) == kernel_address.STEPS_OF_CALL

@@ -2,17 +2,21 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from PIL import Image
 
 import rolecast
 from rolecast.core.errors import RequestError, RunError
+from rolecast.core.types import Float, Seeds
+from rolecast.envs.spec import TaskSpec
 from rolecast.platform.reports.film.encode import png
-from rolecast.platform.reports.film.episode import RETURN_QUANTILE, typical
+from rolecast.platform.reports.film.episode import RETURN_QUANTILE, choose_typical, typical
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import Rendering, render, render_scripted
 
@@ -151,3 +155,39 @@ def test_an_episode_that_ends_early_is_drawn_to_its_end() -> None:
     shown = render_scripted("random", "hopper", Shot(episodes=1, stride=1000))
     first, last = map(np.asarray, shown.frames)
     assert (first != last).mean() > 0.01
+
+
+class Countdowns:
+    """Episode i of a batch ends after 2 + i steps, and is then forgotten."""
+
+    spec = TaskSpec(id="countdowns", agents=1, observation_size=1, action_size=1, horizon=9)
+
+    def reset(self, seeds: Seeds) -> Float:
+        self.left = dict(enumerate(range(2, 2 + len(seeds))))
+        self.ended = np.zeros(len(seeds), dtype=np.bool_)
+        return np.zeros((len(seeds), 1, 1))
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], dict[str, Float]]:
+        reward = (~self.ended).astype(float)
+        self.left = {row: left - 1 for row, left in self.left.items() if left}
+        for row, left in self.left.items():
+            self.ended[row] = left == 0
+        return np.zeros((self.ended.size, 1, 1)), reward, self.ended, {}
+
+    def snapshot(self, episode: int) -> Float:
+        return np.array([self.left[episode]])
+
+    def draw_moment(
+        self, snapshots: Float, rewards: Float, step: int, title: str
+    ) -> NDArray[np.uint8]:
+        raise NotImplementedError
+
+
+def test_the_states_of_an_episode_are_asked_for_until_it_ends() -> None:
+    task: Any = Countdowns()
+    shot = Shot(episodes=5)
+    episode, _ = choose_typical(task, lambda *_: lambda seen, step: np.zeros(seen.shape), shot)
+    assert episode.row == 2
+    met = [each[episode.row] for each in episode.snapshots[: len(episode.rewards) + 1]]
+    np.testing.assert_array_equal(met, [[4], [3], [2], [1], [0]])
+    assert [each[0] is None for each in episode.snapshots] == [False] * 3 + [True] * 4
