@@ -163,8 +163,7 @@ class RayEvaluator:
         if self._here is not None and not self._workers:
             self._compute_here(batch, self._here)
         elif (silent_s := self._clock() - batch.since) > self._silent_s:
-            if self._calls:  # while workers start, the sentence is always the same, and told once
-                self._silent_s = 2 * silent_s
+            self._silent_s = 2 * silent_s if self._calls else self._silent_s  # a start: said once
             absent = () if self._workers else self._awaited.values()
             self._say(batch.silence(self._calls.values(), absent, silent_s))
 
