@@ -21,9 +21,12 @@ STEPS_OF_CALL: Final = 10
 """Steps without Python: of 1,000 episodes of many agents some tenths of a second."""
 
 
-def at_step(arguments: tuple[Any, ...], step: int) -> tuple[Any, ...]:
-    """Return the arguments of a kernel for a step: its number in place of `STEP_ARGUMENT`."""
-    return tuple(step if each is STEP_ARGUMENT else each for each in arguments)
+def at_step(calls: KernelCalls, step: int) -> KernelCalls:
+    """Return the calls of a step: its number in place of each `STEP_ARGUMENT`."""
+    return tuple(
+        (kernel, tuple(step if each is STEP_ARGUMENT else each for each in arguments))
+        for kernel, arguments in calls
+    )
 
 
 def has_own_kernels(owner: object) -> bool:
@@ -45,10 +48,10 @@ def knows_step(calls: KernelCalls) -> bool:
     return any(each is STEP_ARGUMENT for _, arguments in calls for each in arguments)
 
 
-def call_all(calls: KernelCalls, step: int) -> None:
-    """Call kernels for a step, one after the other."""
+def call_all(calls: KernelCalls) -> None:
+    """Call kernels, one after the other."""
     for kernel, arguments in calls:
-        kernel(*at_step(arguments, step))
+        kernel(*arguments)
 
 
 def kernel_address(kernel: Any, arguments: tuple[Any, ...]) -> int | None:
@@ -121,7 +124,7 @@ class StepsTogether:
     @staticmethod
     def of(calls: KernelCalls) -> "StepsTogether | None":
         """Return kernels that have been called before; None: one has no address."""
-        places = [kernel_address(kernel, at_step(arguments, 0)) for kernel, arguments in calls]
+        places = [kernel_address(*call) for call in at_step(calls, 0)]
         known = tuple(place for place in places if place is not None)
         return StepsTogether(calls, known) if len(known) == len(calls) else None
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled
+from rolecast.core.kernel_address import call_all
 from rolecast.core.lane_arrays import workspace
 from rolecast.core.simd import block_stride, first_block, load, store
 from rolecast.core.types import Float32, KernelCalls
@@ -39,8 +40,7 @@ class MlpLanes:
             ConfigError: observations or actions have the sizes of another task.
         """
         check_lanes(observations, actions, sizes=(self.widths[0], self.widths[-1]))
-        for kernel, arguments in self.calls(weights, observations, actions):
-            kernel(*arguments)
+        call_all(self.calls(weights, observations, actions))
 
     def workspace_rows(self, agents: int) -> int:
         """Return the rows that a kernel has for what it computes in between."""

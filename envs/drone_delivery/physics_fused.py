@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, episode_keys
+from rolecast.core.kernel_address import call_all
 from rolecast.core.lane_arrays import workspace
 from rolecast.core.simd import (
     Bits,
@@ -116,8 +117,7 @@ class DroneDeliveryEpisodes:
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, 2, W] in [-1, 1]."""
-        for kernel, arguments in self.calls(actions):
-            kernel(*arguments)
+        call_all(self.calls(actions))
 
     def calls(self, actions: Float32) -> KernelCalls:
         """Return what `advance` calls."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import UInt32, draw, episode_keys, symmetric_uniform
-from rolecast.core.kernel_address import call_all
+from rolecast.core.kernel_address import at_step, call_all
 from rolecast.core.lane_arrays import lane_array, workspace
 from rolecast.core.simd import (
     Lanes,
@@ -107,7 +107,7 @@ class PredatorPreyEpisodes:
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, 2, W] in [-1, 1]."""
-        call_all(self.calls(actions), self._step)
+        call_all(at_step(self.calls(actions), self._step))
         self._step += 1
 
     def calls(self, actions: Float32) -> KernelCalls:

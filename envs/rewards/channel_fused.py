@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, episode_keys
-from rolecast.core.kernel_address import call_all
+from rolecast.core.kernel_address import at_step, call_all
 from rolecast.core.types import LANE_COUNT, STEP_ARGUMENT, Float32, KernelCalls, Seeds
 from rolecast.envs.rewards.channel import DRAWS_PER_STEP, FIRST_REWARD_COUNTER, UNIFORM_GRID
 from rolecast.envs.rewards.settings import RewardSettings
@@ -50,7 +50,7 @@ class LaneRewardChannel:
 
     def pay(self, raw: Float32) -> None:
         """Pay for the rewards earned [K, W] in a step; update `paid` and `returns` in place."""
-        call_all(self.calls(raw), self._step)
+        call_all(at_step(self.calls(raw), self._step))
         self._step += 1
 
     def calls(self, raw: Float32) -> KernelCalls:

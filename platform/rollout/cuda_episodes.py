@@ -62,7 +62,7 @@ class CudaEpisodes:
         advancing = self._advance(self._actions)
         for step in range(self._horizon):
             self._launch(acting)
-            self._launch(tuple((kernel, at_step(given, step)) for kernel, given in advancing))
+            self._launch(at_step(advancing, step))
         return from_lanes(self._there.of(self._returns).copy_to_host(), self._length)
 
     def _rows(self, *shape: int) -> Any:

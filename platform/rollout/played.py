@@ -109,7 +109,7 @@ class ObservationSums:
         """Add observations; of those that count, [B] or [B, n], where they are [B, n, do]."""
         if observations.dtype.kind != "f":  # bounds of integers wrap and are rounded
             observations = observations.astype(np.float64)
-        call_all(self.calls(observations, counted), 0)
+        call_all(self.calls(observations, counted))
 
     def calls(
         self, observations: Float | Float32, counted: NDArray[np.bool_] | None = None

@@ -7,6 +7,7 @@ each role and added for each pair. This is the same sum in another order, with n
 import numpy as np
 
 from rolecast.core.compiled import compiled, inlined
+from rolecast.core.kernel_address import call_all
 from rolecast.core.lane_arrays import workspace
 from rolecast.core.simd import block_stride, equal, first_block, load, pick, store
 from rolecast.core.types import Float32, KernelCalls
@@ -43,8 +44,7 @@ class HomLanes:
         model = self.model
         sizes = (model.observation_size, model.action_size)
         check_lanes(observations, actions, sizes=sizes, agents=model.agents)
-        for kernel, arguments in self.calls(weights, observations, actions):
-            kernel(*arguments)
+        call_all(self.calls(weights, observations, actions))
 
     def calls(self, weights: Float32, observations: Float32, actions: Float32) -> KernelCalls:
         """Return what `act` calls."""

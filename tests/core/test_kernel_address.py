@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from rolecast.core.compiled import compiled, compiled_exactly
-from rolecast.core.kernel_address import StepsTogether, call_all, call_kernel, kernel_address
+from rolecast.core.kernel_address import (
+    StepsTogether,
+    at_step,
+    call_all,
+    call_kernel,
+    kernel_address,
+)
 from rolecast.core.types import STEP_ARGUMENT, Float
 
 
@@ -87,7 +93,7 @@ def test_kernels_take_many_steps_in_their_order_and_are_told_the_number() -> Non
     total = np.zeros(1)
     calls = (add_step, (STEP_ARGUMENT, total)), (double, (total,))
     assert StepsTogether.of(calls) is None  # they were never called so
-    call_all(calls, 5)
+    call_all(at_step(calls, 5))
     assert total[0] == 10.0
     together = StepsTogether.of(calls)
     assert together is not None

@@ -9,7 +9,7 @@ import pytest
 import rolecast.platform.rollout.compiled_episodes as module
 from rolecast.core import kernel_address
 from rolecast.core.compiled import compiled
-from rolecast.core.kernel_address import call_all
+from rolecast.core.kernel_address import at_step, call_all
 from rolecast.core.types import LANE_COUNT, STEP_ARGUMENT, Float32, KernelCalls, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
@@ -195,7 +195,7 @@ class CountedEpisodes:
         return ((count_up, (STEP_ARGUMENT, actions, self.observations, self.returns)),)
 
     def advance(self, actions: Float32) -> None:
-        call_all(self.calls(actions), self._step)
+        call_all(at_step(self.calls(actions), self._step))
         self._step += 1
 
 
@@ -209,7 +209,7 @@ class StandingLanes(Otherwise):
     """Takes observations as they lie."""
 
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
-        call_all(self.calls(weights, observations, actions), 0)
+        call_all(self.calls(weights, observations, actions))
 
     def calls(self, weights: Float32, observations: Float32, actions: Float32) -> KernelCalls:
         return ((stand_still, (weights, observations, actions)),)

@@ -61,8 +61,8 @@ def test_kernels_compile_for_cuda_without_double_precision_or_calls(
     import rolecast.core.simd.cuda  # noqa: F401 - tells numba-cuda of the vector types
 
     task = make_task(task_id)
-    for kernel, arguments in calls_of(task, make_policy(policy, task)):
-        kinds = tuple(map(numba.typeof, at_step(arguments, 0)))
+    for kernel, arguments in at_step(calls_of(task, make_policy(policy, task)), 0):
+        kinds = tuple(map(numba.typeof, arguments))
         listing, _ = cuda.compile_ptx(source_of(kernel), kinds, cc=HOPPER_CHIP)
         assert ".visible .entry" in listing
         assert ".f64" not in listing
