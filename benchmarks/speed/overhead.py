@@ -102,8 +102,8 @@ def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         f"Ray's overhead: actors that sleep {CALL_SECONDS * 1e3:.0f} ms a call, and what a batch "
         "takes beyond its",
-        "calls. An actor of a compiled task has the next call beside the one that it computes;",
-        "of any other task it is given the next when it has answered.",
+        "calls. An actor has the next call beside the one that it computes; of a task that is not",
+        "compiled, only while as many chunks are left as there are actors.",
         "",
         keyed_table(OVERHEAD_COLUMNS, rows),
         "",

@@ -17,6 +17,12 @@ LONGEST_STEP_S: Final = 10.0
 """Longest time from one look at an `AwakeClock` to the next that it counts as a whole."""
 
 
+CALLS_AHEAD: Final = 2
+"""Calls that a worker has at most: one computed, and one that waits beside it."""
+
+SHORT_CALL_S: Final = 0.25
+"""Time until an answer, below which the time of a message counts."""
+
 LATE_FACTOR: Final = 3.0
 """Times the median duration after which a call counts as late."""
 
@@ -62,8 +68,13 @@ class AnswerTimes:
     def allowed_s(self, *, compiled: bool) -> float:
         """Return the seconds after which a call, of a compiled task or not, is late."""
         if self._latest:
-            return max(LATE_S, LATE_FACTOR * sorted(self._latest)[len(self._latest) // 2])
+            return max(LATE_S, LATE_FACTOR * self.median_s)
         return UNTIMED_LATE_S if compiled else math.inf
+
+    @property
+    def median_s(self) -> float:
+        """Seconds that an answer took; infinite while there is none."""
+        return sorted(self._latest)[len(self._latest) // 2] if self._latest else math.inf
 
     @staticmethod
     def repeated_s(allowed_s: float) -> float:
@@ -174,6 +185,20 @@ class OpenBatch:
         self.waiting.extend(numbers)
         return numbers
 
+    def beside_others(self, workers: int, answer_s: float) -> int:
+        """Return how many waiting chunks may be given to workers that compute another.
+
+        All of a compiled task. Of another, where calls are short and as many chunks are left as
+        there are workers, so that none waits behind a long episode while others are idle.
+
+        Args:
+            workers: that share the batch.
+            answer_s: seconds that an answer takes.
+        """
+        if self.waiting and self.owed[self.waiting[0]].compiled:
+            return len(self.waiting)
+        return max(0, len(self.waiting) - workers) if answer_s < SHORT_CALL_S else 0
+
     def take(self, number: int, result: ChunkResult) -> bool:
         """Keep a result unless it came before; return whether it was kept."""
         if self.owed.pop(number, None) is None:
@@ -200,6 +225,12 @@ class OpenBatch:
             return []
         others = {chunk for call in calls if call.batch == self.number for chunk in call.chunks}
         return [chunk for chunk in lost.chunks if chunk in self.owed and chunk not in others]
+
+    def first_given(self, lost: Call, calls: Iterable[Call]) -> Chunk:
+        """Return what a lost worker computed: of all that it owes, it was given this first."""
+        owing = [call for call in (lost, *calls) if call.worker is lost.worker and self.owes(call)]
+        first = min(owing, key=lambda call: call.given)
+        return next(self.owed[chunk] for chunk in first.chunks if chunk in self.owed)
 
     def silence(self, calls: Iterable[Call], absent: Collection[Worker], lasted_s: float) -> str:
         """Return what is computed longest while no answer comes, or that nobody is there.

@@ -14,6 +14,7 @@ import ray
 
 from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.actors.assignment import (
+    CALLS_AHEAD,
     AnswerTimes,
     AwakeClock,
     Call,
@@ -28,11 +29,6 @@ from rolecast.platform.actors.messages import RAY_MESSAGES, Messages, cause_of_d
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.rollout.sizes import LIGHT_BATCH_S
-
-CALLS_AHEAD: Final = 2
-"""Calls that an actor has at most, of a compiled task: one computed, and one that waits beside it.
-
-Others are computed one by one: a task that ends its process is then blamed for its own call."""
 
 LOOK_S: Final = 0.5
 """Longest wait for an answer before late calls and new actors are looked for."""
@@ -209,12 +205,11 @@ class RayEvaluator:
 
     def _deal(self, batch: OpenBatch) -> None:
         """Give waiting chunks to actors, first to those that have none."""
-        if not batch.waiting:
-            return
-        ahead = CALLS_AHEAD if batch.owed[batch.waiting[0]].compiled else 1
-        for most in range(1, 1 + ahead):
+        self._give([each for each in self._workers if not each.calls], batch.waiting, batch)
+        for most in range(2, 1 + CALLS_AHEAD if batch.waiting else 0):
+            room = batch.beside_others(len(self._workers), self._answer_times.median_s)
             free = [worker for worker in self._workers if worker.calls < most]
-            self._give(free, batch.waiting, batch)
+            self._give(free[:room], batch.waiting, batch)
 
     def _give(self, workers: Sequence[Worker], numbers: deque[int], batch: OpenBatch) -> int:
         """Give of `numbers` one to each actor, its share to each dispatcher; return how many."""
@@ -248,7 +243,7 @@ class RayEvaluator:
         except ray.exceptions.RayActorError as error:
             missing = batch.missing(call, self._calls.values())
             if missing and call.worker.size == 1:
-                raise process_died(batch.owed[missing[0]]) from error
+                raise process_died(batch.first_given(call, self._calls.values())) from error
             batch.waiting.extend(missing)
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))

@@ -3,6 +3,7 @@
 import math
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,21 @@ import numpy as np
 import pytest
 import ray
 
+from rolecast.core.errors import RunError
 from rolecast.envs.registry import make_task
 from rolecast.platform.actors import assignment, ray_evaluator
-from rolecast.platform.actors.assignment import AnswerTimes, Reply, packed, unpacked
+from rolecast.platform.actors.assignment import (
+    AnswerTimes,
+    Call,
+    OpenBatch,
+    Reply,
+    Worker,
+    packed,
+    unpacked,
+)
+from rolecast.platform.actors.cluster import CALL_RETRIES
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
-from rolecast.platform.rollout.chunks import cut
+from rolecast.platform.rollout.chunks import Chunk, cut
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.policies.registry import make_policy
 from tests.platform.actors.test_ray_evaluator import SAID_LATE, sleepy_actor
@@ -42,6 +53,78 @@ class SilentIfFirst:
             return packed(Reply(results=results))
         while True:
             time.sleep(1.0)
+
+
+def slow_task(evaluations: int) -> list[Chunk]:
+    """Return chunks of an episode each, of a task that is not compiled."""
+    middle = np.full((1, POLICY.space.dimension), 0.5)
+    seeds = np.arange(evaluations, dtype=np.uint64)[:, None, None]
+    return [
+        chunk
+        for row, seed in enumerate(seeds)
+        for chunk in cut(middle, seed, [f"evaluation {row}"], compiled=False)
+    ]
+
+
+class EndsItsProcess:
+    """A rollout actor whose process dies in one evaluation, and waits for some before it."""
+
+    def place(self) -> tuple[dict[str, int], int]:
+        return {"here": 1}, os.getpid()
+
+    def evaluate(self, chunks: bytes) -> bytes:
+        time.sleep(0.02)  # the next call is there by then
+        if any("evaluation 7" in chunk.labels for chunk in unpacked(chunks)):
+            os._exit(1)
+        task = make_task("pred_prey_3")
+        return packed(Reply(results=LocalEvaluator(task, POLICY).evaluate(unpacked(chunks))))
+
+
+def test_a_task_that_ends_its_process_is_blamed_for_its_own_call_not_for_the_next() -> None:
+    remote: Any = ray.remote(max_restarts=-1, max_task_retries=CALL_RETRIES)(EndsItsProcess)
+    evaluator = RayEvaluator([remote.options(num_cpus=0).remote()])
+    evaluator.pids()
+    evaluator.evaluate(slow_task(1))
+    evaluator._answer_times = AnswerTimes()
+    evaluator._answer_times.add(0.02)  # the first took longer, as it loaded the task
+    given: list[int] = []
+    call = evaluator._call
+
+    def counted(worker: Any, *arguments: Any) -> None:
+        call(worker, *arguments)
+        given.append(worker.calls)
+
+    evaluator._call = counted  # type: ignore[method-assign]
+    with pytest.raises(RunError, match="evaluation 7: the process that runs the task died 6 times"):
+        evaluator.evaluate(slow_task(20))
+    assert len(given) >= 9  # evaluation 8 was given while 7 was owed
+    assert given == [1] + [2] * (len(given) - 1)
+    evaluator.close()
+
+
+def test_of_two_calls_that_are_lost_together_the_first_is_to_blame() -> None:
+    batch, workers = OpenBatch(1), [Worker(None), Worker(None)]
+    batch.add(slow_task(3))
+    calls = [
+        Call(workers[owner], 1, (number,), since=0.0, given=float(number))
+        for number, owner in enumerate([1, 0, 0])
+    ]
+    assert batch.first_given(calls[2], calls[:2]).labels == ("evaluation 1",)
+    assert batch.first_given(calls[0], calls[1:]).labels == ("evaluation 0",)
+    batch.owed.pop(1)
+    assert batch.first_given(calls[2], calls[:2]).labels == ("evaluation 2",)
+
+
+def test_a_call_waits_beside_another_only_where_calls_are_short_and_enough_are_left() -> None:
+    batch = OpenBatch(1)
+    batch.add(slow_task(10))
+    assert batch.beside_others(4, 0.1) == 6
+    assert batch.beside_others(10, 0.1) == 0
+    assert batch.beside_others(4, 1.0) == 0
+    assert batch.beside_others(4, math.inf) == 0
+    compiled = OpenBatch(2)
+    compiled.add([replace(chunk, compiled=True) for chunk in slow_task(10)])
+    assert compiled.beside_others(20, math.inf) == 10
 
 
 def test_idle_actors_repeat_a_call_of_a_slow_task_that_stays_without_an_answer(

@@ -251,7 +251,7 @@ def test_a_stream_takes_chunks_while_others_are_computed(tmp_path: Path) -> None
     stream = evaluator.stream()
     half = len(chunks) // 2
     numbers, results = stream.put(chunks[:half]), dict[int, ChunkResult]()
-    while len(results) < half - ray_evaluator.CALLS_AHEAD:
+    while len(results) < half - assignment.CALLS_AHEAD:
         results.update(stream.take())
     numbers += stream.put(chunks[half:])
     (tmp_path / "gate").touch()
