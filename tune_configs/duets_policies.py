@@ -6,7 +6,7 @@ from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 
 POLICY_EVALUATIONS: Final = 150
-"""Of every search, an episode each; 3 of them confirm, and 10 agents of DUETS have 14 each."""
+"""Of every search, an episode each; 15 of them confirm, and 10 agents of DUETS have 13 each."""
 
 EQUAL_BUDGET: Final[dict[str, Any]] = {
     "policy": "linear",

@@ -103,7 +103,7 @@ def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
         f"Ray's overhead: actors that sleep {CALL_SECONDS * 1e3:.0f} ms a call, and what a batch "
         "takes beyond its",
         "calls. An actor has the next call beside the one that it computes; of a task that is not",
-        "compiled, only while as many chunks are left as there are actors.",
+        "compiled, only where calls are short and as many chunks are left as there are actors.",
         "",
         keyed_table(OVERHEAD_COLUMNS, rows),
         "",

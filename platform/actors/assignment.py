@@ -21,7 +21,7 @@ CALLS_AHEAD: Final = 2
 """Calls that a worker has at most: one computed, and one that waits beside it."""
 
 SHORT_CALL_S: Final = 0.25
-"""Time until an answer, below which the time of a message counts."""
+"""Duration of a call below which the time of a message counts."""
 
 LATE_FACTOR: Final = 3.0
 """Times the median duration after which a call counts as late."""
@@ -55,26 +55,37 @@ class AwakeClock:
         return self._awake_s
 
 
+def _median(seconds: Collection[float]) -> float:
+    return sorted(seconds)[len(seconds) // 2]
+
+
 class AnswerTimes:
     """Durations of the latest calls, by which a call that has no answer is late."""
 
     def __init__(self) -> None:
         self._latest: deque[float] = deque(maxlen=TIMED_CALLS)
+        self._computed: deque[float] = deque(maxlen=TIMED_CALLS)
 
-    def add(self, seconds: float) -> None:
-        """Take up the duration of a call that was answered."""
+    def add(self, seconds: float, computed_s: float = 0.0) -> None:
+        """Take up a call that was answered.
+
+        Args:
+            seconds: since it was given, behind another one perhaps.
+            computed_s: of them, those in which it was computed.
+        """
         self._latest.append(seconds)
+        self._computed.append(computed_s)
 
     def allowed_s(self, *, compiled: bool) -> float:
         """Return the seconds after which a call, of a compiled task or not, is late."""
         if self._latest:
-            return max(LATE_S, LATE_FACTOR * self.median_s)
+            return max(LATE_S, LATE_FACTOR * _median(self._latest))
         return UNTIMED_LATE_S if compiled else math.inf
 
     @property
-    def median_s(self) -> float:
-        """Seconds that an answer took; infinite while there is none."""
-        return sorted(self._latest)[len(self._latest) // 2] if self._latest else math.inf
+    def short(self) -> bool:
+        """Whether calls are so short that the time of a message counts; not while none is known."""
+        return bool(self._computed) and _median(self._computed) < SHORT_CALL_S
 
     @staticmethod
     def repeated_s(allowed_s: float) -> float:
@@ -121,6 +132,10 @@ class Call:
     given: float
     """The same by the messages' clock."""
 
+    def waits_behind(self, calls: Iterable["Call"]) -> bool:
+        """Return whether its worker was given another of these calls before."""
+        return any(each.worker is self.worker and each.given < self.given for each in calls)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reply:
@@ -162,6 +177,9 @@ class OpenBatch:
 
     results: dict[int, ChunkResult] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
+    stream: bool = False
+    """Whether chunks come and go, as those of an asynchronous search."""
+
     since: float = field(init=False)
     """When it began, or had a result last."""
 
@@ -185,19 +203,20 @@ class OpenBatch:
         self.waiting.extend(numbers)
         return numbers
 
-    def beside_others(self, workers: int, answer_s: float) -> int:
+    def beside_others(self, workers: int, *, short: bool) -> int:
         """Return how many waiting chunks may be given to workers that compute another.
 
         All of a compiled task. Of another, where calls are short and as many chunks are left as
-        there are workers, so that none waits behind a long episode while others are idle.
+        there are workers, so that none waits behind a long episode while others are idle. None of
+        a stream, which is for episodes of unequal length.
 
         Args:
             workers: that share the batch.
-            answer_s: seconds that an answer takes.
+            short: whether calls are.
         """
         if self.waiting and self.owed[self.waiting[0]].compiled:
             return len(self.waiting)
-        return max(0, len(self.waiting) - workers) if answer_s < SHORT_CALL_S else 0
+        return max(0, len(self.waiting) - workers) if short and not self.stream else 0
 
     def take(self, number: int, result: ChunkResult) -> bool:
         """Keep a result unless it came before; return whether it was kept."""
@@ -225,12 +244,6 @@ class OpenBatch:
             return []
         others = {chunk for call in calls if call.batch == self.number for chunk in call.chunks}
         return [chunk for chunk in lost.chunks if chunk in self.owed and chunk not in others]
-
-    def first_given(self, lost: Call, calls: Iterable[Call]) -> Chunk:
-        """Return what a lost worker computed: of all that it owes, it was given this first."""
-        owing = [call for call in (lost, *calls) if call.worker is lost.worker and self.owes(call)]
-        first = min(owing, key=lambda call: call.given)
-        return next(self.owed[chunk] for chunk in first.chunks if chunk in self.owed)
 
     def silence(self, calls: Iterable[Call], absent: Collection[Worker], lasted_s: float) -> str:
         """Return what is computed longest while no answer comes, or that nobody is there.

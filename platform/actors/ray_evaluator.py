@@ -142,12 +142,12 @@ class RayEvaluator:
         self._busy_s += max((worker.busy_s for worker in self._workers), default=0.0)
         return [batch.results[index] for index in range(len(chunks))]
 
-    def begun(self) -> OpenBatch:
+    def begun(self, *, stream: bool = False) -> OpenBatch:
         """Return a new batch; answers to what is left of one before are dropped."""
         self._batch += 1
         for worker in self._workers:
             worker.busy_s = 0.0
-        return OpenBatch(self._batch, clock=self._clock)
+        return OpenBatch(self._batch, clock=self._clock, stream=stream)
 
     def advance(self, batch: OpenBatch) -> None:
         """Give out what waits, and wait for answers."""
@@ -207,7 +207,7 @@ class RayEvaluator:
         """Give waiting chunks to actors, first to those that have none."""
         self._give([each for each in self._workers if not each.calls], batch.waiting, batch)
         for most in range(2, 1 + CALLS_AHEAD if batch.waiting else 0):
-            room = batch.beside_others(len(self._workers), self._answer_times.median_s)
+            room = batch.beside_others(len(self._workers), short=self._answer_times.short)
             free = [worker for worker in self._workers if worker.calls < most]
             self._give(free[:room], batch.waiting, batch)
 
@@ -242,8 +242,9 @@ class RayEvaluator:
             reply: Reply = unpacked(self._messages.answer(reference))
         except ray.exceptions.RayActorError as error:
             missing = batch.missing(call, self._calls.values())
-            if missing and call.worker.size == 1:
-                raise process_died(batch.first_given(call, self._calls.values())) from error
+            first = not call.waits_behind(self._calls.values())
+            if missing and first and call.worker.size == 1:
+                raise process_died(batch.owed[missing[0]]) from error
             batch.waiting.extend(missing)
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))
@@ -252,7 +253,8 @@ class RayEvaluator:
                 raise
             self._say(f"an answer that came too late to be needed was a failure: {error}")
         else:
-            self._answer_times.add(self._clock() - call.since)
+            computed_s = sum(result.seconds for result in reply.results)
+            self._answer_times.add(self._clock() - call.since, computed_s)
             self._keep(reply, call, batch)
 
     def _keep(self, reply: Reply, call: Call, batch: OpenBatch) -> None:
@@ -309,7 +311,7 @@ class _RayStream:
     """Chunks under way among rollout actors."""
 
     def __init__(self, evaluator: RayEvaluator) -> None:
-        self._evaluator, self._batch = evaluator, evaluator.begun()
+        self._evaluator, self._batch = evaluator, evaluator.begun(stream=True)
         self.running_s = 0.0
 
     def put(self, chunks: Sequence[Chunk]) -> list[int]:

@@ -47,7 +47,7 @@ class Run:
     """run.json."""
 
     batches: list[Batch]
-    """All whole batches, at least one, without their candidates."""
+    """All whole batches, at least one, without their candidates but for confirmations."""
 
     trust: bool = False
     """Whether its task is made though the id may run any code (`envs.trust`)."""

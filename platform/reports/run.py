@@ -22,7 +22,12 @@ from rolecast.platform.reports.diagnostics import diagnostics
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
 from rolecast.platform.reports.folder import PLAY_FILE, Run
-from rolecast.platform.reports.incumbents import believed_incumbents, incumbents_of
+from rolecast.platform.reports.incumbents import (
+    HEALTHY_EXPECTATION,
+    believed_incumbents,
+    expectation_text,
+    incumbents_of,
+)
 from rolecast.platform.reports.page import (
     captioned,
     inline_image,
@@ -61,11 +66,6 @@ EARLIER_FRAMES: Final = 30
 
 CHART_USE: Final = (
     "Point at the chart for values, drag to zoom, double-click to reset, click a name to hide it."
-)
-
-HEALTHY_EXPECTATION: Final = (
-    "Healthy: what the model expects is within some two standard errors of the held-out return. "
-    "Far above it, the model takes noise for signal; play more episodes."
 )
 
 LEAST_EPISODES: Final = 10
@@ -149,11 +149,11 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
 def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
     summary = run.folder.read_summary()
     rows: list[tuple[object, ...]] = []
-    expected = believed_incumbents(run)
+    expected, judged = believed_incumbents(run), expectation_text(run)
     if summary is not None:
         name = f"incumbent, held out ({summary['test_episodes']} episodes)"
         rows.append((name, *rounded(summary["test_return"], summary["test_stderr"])))
-        if expected.returns.size:
+        if judged == HEALTHY_EXPECTATION:
             last = rounded(expected.returns[-1], expected.stderrs[-1])
             rows.append(("incumbent, as the optimiser's model expects it", *last))
         lucky = "best evaluation (a maximum of noisy means, too high)"
@@ -168,8 +168,8 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
         workers, shares = summary["workers"], _shares(summary)
         text = f"{summary['wall_time_s']:.1f} s of searching with {workers} workers"
         parts.append(paragraph(f"{text}{f' ({shares})' if shares else ''}."))
-        if expected.returns.size:
-            parts.append(paragraph(HEALTHY_EXPECTATION))
+        if judged:
+            parts.append(paragraph(judged))
     return section("Results", *parts)
 
 
@@ -203,7 +203,7 @@ def _episodes(run: Run, measured: RunMeasurements | None) -> list[Markup]:
         returns, of = np.array(measured.last_returns), "held-out episodes of the last incumbent"
     else:
         confirmed = [batch for batch in run.batches if batch.kind is Kind.CONFIRM]
-        returns = confirmed[-1].episode_returns[-1] if confirmed else np.array([])
+        returns = confirmed[-1].incumbent_returns if confirmed else np.array([])
         of = "episodes of the last confirmation of an incumbent"
     if len(returns) < LEAST_EPISODES:
         return []

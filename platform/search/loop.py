@@ -88,7 +88,7 @@ class Search:
     @property
     def incumbent(self) -> Float:
         """[D], after the last batch."""
-        return self.seen.incumbents()[0]
+        return self.seen.incumbent
 
     @property
     def wall_time_s(self) -> float:
@@ -218,7 +218,7 @@ class Search:
             design = plan.design[: plan.budget.search_fits(spent)]
             return PendingBatch(kind=kind, spent=share, candidates=design, episodes=plan.episodes)
         if kind is Kind.CONFIRM:
-            rows = confirmation_batch(self.seen.incumbents(), plan.budget.confirmation_fits(spent))
+            rows = confirmation_batch(self.seen, plan.budget.confirmation_fits(spent))
             return PendingBatch(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
         wanted = self._wanted(kind, spent)
         pending = (
@@ -312,7 +312,7 @@ class Search:
     def _batch(self, pending: PendingBatch, result: BatchResult, reply: OptimizerReply) -> Batch:
         best = reply.best
         if pending.kind is Kind.CONFIRM:
-            best = winner(pending.candidates, result.observed_returns)
+            best = winner(pending.candidates, result.observed_returns, self.seen)
         if best is None:
             raise RunError("the optimiser named no incumbent after it was told a batch")
         return Batch(

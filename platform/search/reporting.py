@@ -20,7 +20,7 @@ from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.planning.budget import Budget
 from rolecast.platform.search.progress import Progress, ProgressSnapshot
 from rolecast.platform.search.records.batch_summary import BatchSummary
-from rolecast.platform.search.records.history import Batch
+from rolecast.platform.search.records.history import Batch, Kind, standard_errors
 from rolecast.platform.search.records.metrics import batch_metrics
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.session import OptimizerReply
@@ -127,7 +127,10 @@ class Reporter:
         self._batches_seen += 1
         # The optimiser's estimates are of rewards as paid, so they are no scores if they differ.
         beliefs = reply.beliefs if batch.paid_as_earned else {}
-        incumbent = self._scores.observed(batch.incumbent) or _believed(beliefs)
+        if batch.kind is Kind.CONFIRM:  # an evaluation by which it was chosen would flatter it
+            incumbent = estimate(batch.incumbent_returns)
+        else:
+            incumbent = self._scores.observed(batch.incumbent) or _believed(beliefs)
         return ProgressSnapshot(
             batch=batch.index + 1,
             evaluations=spent.evaluations,
@@ -143,6 +146,12 @@ class Reporter:
             wall_time_s=batch.wall_time_s,
             time_left_s=waited * (1.0 - share) / done if foretold else None,
         )
+
+
+def estimate(returns: Float) -> Estimate:
+    """Return mean and standard error of returns [n], at least one."""
+    errors = standard_errors(returns[None])
+    return float(returns.mean()), None if errors is None else float(errors[0])
 
 
 def _believed(beliefs: Mapping[str, float]) -> tuple[float | None, float | None]:

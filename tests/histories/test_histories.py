@@ -1,7 +1,7 @@
 """Searches of one seed compute what they computed when `digests.json` was last written.
 
 `record.py DIR` and `record.py DIR --digests` write it. A change that means to change what a search
-computes writes it anew, and says so. First written at commit a096170, it was so four times:
+computes writes it anew, and says so. First written at commit a096170, it was so five times:
 
 - 66903dac: candidates of a policy's local search in mirrored pairs. The machine was another one, so
   that 13 of 18 histories differ, ten of them for that alone.
@@ -9,6 +9,8 @@ computes writes it anew, and says so. First written at commit a096170, it was so
 - be10bb88: pairs in the subspace of symmetries, `local_gp` and `dss_gp_ucb` on `pred_prey_3`.
 - After 9e668fdc, for 1ab39f8a, which had left it out: incumbents of both on the black box. The
   machine was another one again; on it all other histories are those of be10bb88.
+- The confirmation is larger and may keep an evaluated candidate: the last evaluations on
+  `pred_prey_3`, and the last one of four on the hopper. The machine was another one again.
 """
 
 import json

@@ -16,6 +16,14 @@ from rolecast.core.errors import ConfigError, RequestError
 LEAST_CONFIRMATION: Final = 2
 """Evaluations that the confirmation has at least, in a budget large enough for a search too."""
 
+CONFIRMED_CANDIDATES: Final = 4
+"""Evaluations that it has at least, as far as a tenth of the budget allows: the incumbent's and
+three rivals'."""
+
+CONFIRMED_EPISODES: Final = 24
+"""Episodes that it has at least, as far as a tenth of the budget allows: six for each of the four
+candidates that it compares at most."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
@@ -96,7 +104,9 @@ class Budget:
         if self.confirm_share == 0.0:
             return 0
         affordable = self.affordable(spent)
-        wanted = max(LEAST_CONFIRMATION, ceil(self.confirm_share * affordable))
+        few = max(CONFIRMED_CANDIDATES, ceil(CONFIRMED_EPISODES / self.episodes))
+        few = min(few, affordable // 10)
+        wanted = max(LEAST_CONFIRMATION, few, ceil(self.confirm_share * affordable))
         return min(wanted, affordable // 3)
 
     def used(self, spent: Spent) -> int:

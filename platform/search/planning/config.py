@@ -139,7 +139,8 @@ class SearchConfig:
     search ends. "lowest": it counts as the lowest return so far, and the search goes on."""
 
     confirm_share: float = 0.02
-    """Share of the budget kept for re-evaluating the last incumbents on fresh episodes."""
+    """Share of the budget kept for evaluating the incumbent and its rivals again, on fresh
+    episodes. It has at least 24 of them, as far as a tenth of the budget allows. 0: none."""
 
     random_play_steps: int = 0
     """Env steps of the budget that were played at random to find symmetries. A search with the

@@ -30,7 +30,7 @@ class Kind(StrEnum):
     """Candidates that the optimiser asked for."""
 
     CONFIRM = "confirm"
-    """The last incumbents on fresh episodes; told, never asked."""
+    """The incumbent and its rivals on fresh episodes; told, never asked."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,8 +103,19 @@ class Batch:
         """Whether learner and score saw the same returns."""
         return np.array_equal(self.observed_returns, self.episode_returns)
 
+    @property
+    def incumbent_returns(self) -> Float:
+        """[n], as earned, of the episodes that the incumbent after it had in this batch."""
+        rows = (self.candidates == self.incumbent).all(axis=1)
+        return np.asarray(self.episode_returns[rows].ravel())
+
     def without_candidates(self) -> "Batch":
-        """Return the batch with NaN for its candidates, one number in their shape."""
+        """Return the batch with NaN for its candidates, one number in their shape.
+
+        A confirmation, a small part of the search, keeps them: they say which one was kept.
+        """
+        if self.kind is Kind.CONFIRM:
+            return self
         return replace(self, candidates=np.broadcast_to(np.nan, self.candidates.shape))
 
     @property

@@ -86,7 +86,7 @@ def test_a_task_that_ends_its_process_is_blamed_for_its_own_call_not_for_the_nex
     evaluator.pids()
     evaluator.evaluate(slow_task(1))
     evaluator._answer_times = AnswerTimes()
-    evaluator._answer_times.add(0.02)  # the first took longer, as it loaded the task
+    evaluator._answer_times.add(0.02, 0.02)  # the first took longer, as it loaded the task
     given: list[int] = []
     call = evaluator._call
 
@@ -103,28 +103,36 @@ def test_a_task_that_ends_its_process_is_blamed_for_its_own_call_not_for_the_nex
 
 
 def test_of_two_calls_that_are_lost_together_the_first_is_to_blame() -> None:
-    batch, workers = OpenBatch(1), [Worker(None), Worker(None)]
-    batch.add(slow_task(3))
+    workers = [Worker(None), Worker(None)]
     calls = [
         Call(workers[owner], 1, (number,), since=0.0, given=float(number))
         for number, owner in enumerate([1, 0, 0])
     ]
-    assert batch.first_given(calls[2], calls[:2]).labels == ("evaluation 1",)
-    assert batch.first_given(calls[0], calls[1:]).labels == ("evaluation 0",)
-    batch.owed.pop(1)
-    assert batch.first_given(calls[2], calls[:2]).labels == ("evaluation 2",)
+    assert [call.waits_behind(calls) for call in calls] == [False, False, True]
+    assert not calls[2].waits_behind([calls[0]])
 
 
 def test_a_call_waits_beside_another_only_where_calls_are_short_and_enough_are_left() -> None:
     batch = OpenBatch(1)
     batch.add(slow_task(10))
-    assert batch.beside_others(4, 0.1) == 6
-    assert batch.beside_others(10, 0.1) == 0
-    assert batch.beside_others(4, 1.0) == 0
-    assert batch.beside_others(4, math.inf) == 0
-    compiled = OpenBatch(2)
+    assert batch.beside_others(4, short=True) == 6
+    assert batch.beside_others(10, short=True) == 0
+    assert batch.beside_others(4, short=False) == 0
+    stream = OpenBatch(2, stream=True)
+    stream.add(slow_task(10))
+    assert stream.beside_others(4, short=True) == 0
+    compiled = OpenBatch(3, stream=True)
     compiled.add([replace(chunk, compiled=True) for chunk in slow_task(10)])
-    assert compiled.beside_others(20, math.inf) == 10
+    assert compiled.beside_others(20, short=False) == 10
+
+
+def test_calls_are_short_by_what_is_computed_and_not_by_what_they_wait_behind() -> None:
+    times = AnswerTimes()
+    assert not times.short
+    times.add(0.4, 0.2)
+    assert times.short
+    times.add(0.6, 0.3)
+    assert not times.short
 
 
 def test_idle_actors_repeat_a_call_of_a_slow_task_that_stays_without_an_answer(

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,12 @@ import pytest
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.platform.reports.folder import Run
+from rolecast.platform.reports.incumbents import (
+    HEALTHY_EXPECTATION,
+    REPLACED_INCUMBENT,
+    expectation_text,
+    incumbents_of,
+)
 from rolecast.platform.reports.run import write_measured_report, write_report
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.history import Kind
@@ -87,6 +94,32 @@ def test_what_the_model_expects_stands_beside_what_was_earned(
     assert shown is not None
     assert abs(float(shown[1]) - mean) < 0.1 * error
     assert abs(float(shown[2]) - error) < 0.1 * error
+
+
+def test_what_the_model_expects_is_no_judgement_of_a_rival_that_was_kept(small_run: Path) -> None:
+    run = Run.read(small_run)
+    last = run.batches[-1]
+    assert last.kind is Kind.CONFIRM
+    kept = replace(run, batches=[*run.batches[:-1], replace(last, incumbent=last.candidates[0])])
+    assert expectation_text(kept) == HEALTHY_EXPECTATION
+    rival = replace(last, incumbent=np.full_like(last.incumbent, 0.25))
+    assert expectation_text(replace(run, batches=[*run.batches[:-1], rival])) == REPLACED_INCUMBENT
+
+
+def test_a_confirmation_shows_the_episodes_of_what_it_kept(run_copy: Path) -> None:
+    run = Run.read(run_copy)
+    last = run.batches[-1]
+    rows = np.arange(len(last.candidates))
+    rival = replace(
+        last,
+        candidates=rows[:, None] / 100.0,
+        incumbent=np.array([0.01]),
+        episode_returns=rows[:, None] * np.ones(last.episode_returns.shape),
+    )
+    shown = incumbents_of(replace(run, batches=[*run.batches[:-1], rival]), None)
+    assert shown.name == "incumbent, confirmed"
+    assert shown.curve.returns.tolist() == [1.0]
+    assert rival.incumbent_returns.tolist() == [1.0] * last.episode_returns.shape[1]
 
 
 def test_a_report_tells_what_each_net_is_worth_as_it_was_measured(run_copy: Path) -> None:

@@ -13,7 +13,8 @@ from rolecast.platform.reports.run import write_report
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
 from rolecast.platform.search.records.history import Batch, Kind
-from rolecast.platform.search.reporting import CandidateStats, Events, time_shares
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.reporting import CandidateStats, Events, estimate, time_shares
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.session import LocalSession, OptimizerReply
 
@@ -88,6 +89,20 @@ def test_a_first_batch_foretells_no_time(tmp_path: Path) -> None:
     first, second, *_ = (each.time_left_s for each in progress.told)
     assert first is None
     assert second is not None
+
+
+def test_a_confirmed_incumbent_is_told_by_its_new_episodes_alone(tmp_path: Path) -> None:
+    """Those by which it was chosen would flatter it."""
+    progress = Snapshots()
+    search(
+        "pred_prey_3", policy="linear", optimizer="random", evaluations=60, episodes=4,
+        batch_size=18, workers=0, test_episodes=2, out=str(tmp_path / "run"), progress=progress,
+    )  # fmt: skip
+    last = RunFolder.open(tmp_path / "run").read_batches()[-1]
+    rows = (last.candidates == last.incumbent).all(axis=1)
+    mean, error = estimate(last.episode_returns[rows].ravel())
+    assert last.kind is Kind.CONFIRM
+    assert (progress.told[-1].incumbent_return, progress.told[-1].incumbent_stderr) == (mean, error)
 
 
 def test_one_episode_has_no_error() -> None:

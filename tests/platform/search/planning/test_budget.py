@@ -48,8 +48,29 @@ def test_a_budget_in_evaluations_counts_evaluations() -> None:
     budget = Budget(
         unit="evaluations", total=100, episodes=2, episode_steps=100, confirm_share=0.02
     )
-    assert budget.confirmations(Spent()) == 2
-    assert budget.search_fits(Spent(env_steps=10**9, evaluations=90)) == 8
+    assert budget.confirmations(Spent()) == 10
+    assert budget.search_fits(Spent(env_steps=10**9, evaluations=82)) == 8
+
+
+@pytest.mark.parametrize(
+    ("total", "episodes", "share", "expected"),
+    [
+        (1_000, 1, 0.02, 24),
+        (1_000, 8, 0.02, 20),
+        (150, 1, 0.02, 15),
+        (150, 8, 0.02, 4),
+        (20, 1, 0.02, 2),
+        (1_000, 1, 0.0, 0),
+    ],
+)
+def test_a_confirmation_has_episodes_for_all_that_it_compares(
+    total: int, episodes: int, share: float, expected: int
+) -> None:
+    """24 episodes and four evaluations, as far as a tenth of the budget allows."""
+    budget = Budget(
+        unit="evaluations", total=total, episodes=episodes, episode_steps=9, confirm_share=share
+    )
+    assert budget.confirmations(Spent()) == expected
 
 
 def test_a_tiny_budget_is_mostly_for_the_search() -> None:

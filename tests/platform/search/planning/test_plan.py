@@ -70,7 +70,7 @@ def test_a_budget_in_evaluations_has_batches_enough(
 def test_a_budget_of_one_batch_is_remarked_on(batch_size: int, told: bool) -> None:
     config = SearchConfig(task="pred_prey_3", policy="mlp", evaluations=100, batch_size=batch_size)
     plan = make_plan(config)
-    said = [each for each in remarks(plan) if each.startswith("the budget has one batch of 98")]
+    said = [each for each in remarks(plan) if each.startswith("the budget has one batch of 90")]
     plan.task.close()
     assert bool(said) == told
 
