@@ -197,8 +197,8 @@ DRONE_DIAL: Final = replace(
     high_discounts=(),
     caveats=f"""\
 - **The default search is not the best one here.** Told symmetries, CMA-ES on tied weights is ahead
-  of it under every reward. With dense and false reward all searches end below FACMAC, whatever the
-  budget: [notebook](../notebook/2026-11-drones.md).
+  of it under every reward but the late one. With dense and false reward all searches end below
+  FACMAC, whatever the budget: [notebook](../notebook/2026-11-drones.md).
 - **Three seeds**, hence no interval, and nothing is told apart.
 {SETTINGS_CAVEAT} One discount is included, 0.975. Learners have the defaults
   for predator-prey: after 100,000 steps FACMAC had 143 with them, and -2 with those for MuJoCo,
