@@ -127,6 +127,7 @@ class Reporter:
         self._batches_seen += 1
         # The optimiser's estimates are of rewards as paid, so they are no scores if they differ.
         beliefs = reply.beliefs if batch.paid_as_earned else {}
+        incumbent: tuple[float | None, float | None]
         if batch.kind is Kind.CONFIRM:  # an evaluation by which it was chosen would flatter it
             incumbent = estimate(batch.incumbent_returns)
         else:

@@ -90,8 +90,8 @@ def test_a_task_that_ends_its_process_is_blamed_for_its_own_call_not_for_the_nex
     given: list[int] = []
     call = evaluator._call
 
-    def counted(worker: Any, *arguments: Any) -> None:
-        call(worker, *arguments)
+    def counted(worker: Worker, batch: OpenBatch, numbers: tuple[int, ...]) -> None:
+        call(worker, batch, numbers)
         given.append(worker.calls)
 
     evaluator._call = counted  # type: ignore[method-assign]

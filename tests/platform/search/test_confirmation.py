@@ -38,7 +38,7 @@ def late_batch(returns: Float, *, used: int = 900, kind: Kind = Kind.SEARCH) -> 
     return replace(
         run_of([0.95])[0],
         kind=kind,
-        candidates=0.1 * np.arange(1, count + 1)[:, None],
+        candidates=np.arange(1.0, count + 1.0)[:, None] / 10.0,
         episodes_of=np.arange(count),
         episode_returns=np.zeros_like(returns),
         observed_returns=returns,
