@@ -312,6 +312,7 @@ def test_what_is_said_of_drones_is_in_the_committed_rows() -> None:
     assert learner["flip=0.2"] > search["flip=0.2"]
     others = {*search} - {"dense", "flip=0.2"}
     assert all(search[reward] > learner[reward] for reward in others)
-    assert all(means["cmaes_tied"][reward] > search[reward] for reward in search)
+    behind = {reward for reward in search if means["cmaes_tied"][reward] < search[reward]}
+    assert behind == {"delay=75"}
     best = max(value for mine in returns.values() for each in mine.values() for value in each)
     assert best in returns["facmac_symmetries"]["dense"]
