@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median_high
 from typing import Any, Final
 
 from rolecast.core.errors import RunError
@@ -55,10 +56,6 @@ class AwakeClock:
         return self._awake_s
 
 
-def _median(seconds: Collection[float]) -> float:
-    return sorted(seconds)[len(seconds) // 2]
-
-
 class AnswerTimes:
     """Durations of the latest calls, by which a call that has no answer is late."""
 
@@ -79,13 +76,13 @@ class AnswerTimes:
     def allowed_s(self, *, compiled: bool) -> float:
         """Return the seconds after which a call, of a compiled task or not, is late."""
         if self._latest:
-            return max(LATE_S, LATE_FACTOR * _median(self._latest))
+            return max(LATE_S, LATE_FACTOR * median_high(self._latest))
         return UNTIMED_LATE_S if compiled else math.inf
 
     @property
     def short(self) -> bool:
         """Whether calls are so short that the time of a message counts; not while none is known."""
-        return bool(self._computed) and _median(self._computed) < SHORT_CALL_S
+        return bool(self._computed) and median_high(self._computed) < SHORT_CALL_S
 
     @staticmethod
     def repeated_s(allowed_s: float) -> float:

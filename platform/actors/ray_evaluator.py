@@ -205,11 +205,14 @@ class RayEvaluator:
 
     def _deal(self, batch: OpenBatch) -> None:
         """Give waiting chunks to actors, first to those that have none."""
-        self._give([each for each in self._workers if not each.calls], batch.waiting, batch)
-        for most in range(2, 1 + CALLS_AHEAD if batch.waiting else 0):
-            room = batch.beside_others(len(self._workers), short=self._answer_times.short)
+        if not batch.waiting:
+            return
+        for most in range(1, 1 + CALLS_AHEAD):
             free = [worker for worker in self._workers if worker.calls < most]
-            self._give(free[:room], batch.waiting, batch)
+            if most > 1:
+                short = self._answer_times.short
+                free = free[: batch.beside_others(len(self._workers), short=short)]
+            self._give(free, batch.waiting, batch)
 
     def _give(self, workers: Sequence[Worker], numbers: deque[int], batch: OpenBatch) -> int:
         """Give of `numbers` one to each actor, its share to each dispatcher; return how many."""

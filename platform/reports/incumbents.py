@@ -7,9 +7,8 @@ import numpy as np
 
 from rolecast.platform.reports.curves import Curve
 from rolecast.platform.reports.folder import Run
-from rolecast.platform.search.records.history import Kind
+from rolecast.platform.search.records.history import Kind, mean_and_error
 from rolecast.platform.search.records.measurements import INCUMBENT_EPISODES, RunMeasurements
-from rolecast.platform.search.reporting import estimate
 
 HEALTHY_EXPECTATION: Final = (
     "Healthy: what the model expects is within some two standard errors of the held-out return. "
@@ -61,7 +60,7 @@ def incumbents_of(run: Run, measured: RunMeasurements | None) -> Incumbents:
 def _confirmed(run: Run) -> Curve:
     """Return the incumbents after confirmations, by the episodes that these gave them."""
     batches = [batch for batch in run.batches if batch.kind is Kind.CONFIRM]
-    estimates = [estimate(batch.incumbent_returns) for batch in batches]
+    estimates = [mean_and_error(batch.incumbent_returns) for batch in batches]
     return Curve(
         env_steps=np.array([run.env_steps(batch.index) for batch in batches], dtype=np.int64),
         returns=np.array([mean for mean, _ in estimates], dtype=np.float64),

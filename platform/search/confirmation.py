@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.platform.search.records.batch_summary import BatchSummary
+from rolecast.platform.search.records.batch_summary import BatchSummary, distinct
 
 CLEAR_MARGIN: Final = 2.0
 """Standard errors by which an earlier incumbent must lead to replace that of now."""
@@ -27,11 +27,9 @@ LEAST_FREEDOM: Final = 8
 
 def confirmation_batch(seen: BatchSummary, evaluations: int) -> Float:
     """Return the candidates [evaluations, D] to evaluate: the incumbent and its rivals, in turn."""
-    compared = [seen.incumbent]
     known = [] if seen.confirmed is None else [seen.confirmed]
-    for rival in (*known, *(seen.best_evaluated() or seen.earlier_incumbents())):
-        if not any(np.array_equal(rival, other) for other in compared):
-            compared.append(rival)
+    rivals = seen.best_evaluated() or seen.earlier_incumbents()
+    compared = distinct([seen.incumbent, *known, *rivals])
     return np.array(compared)[np.arange(evaluations) % len(compared)]
 
 
@@ -51,7 +49,7 @@ def winner(candidates: Float, observed_returns: Float, seen: BatchSummary) -> Fl
     _, firsts, member = np.unique(candidates, axis=0, return_index=True, return_inverse=True)
     member, margin = member.ravel(), CLEAR_MARGIN
     variance = _episode_variance(observed_returns, member)
-    if seen.best_evaluated() and seen.late_candidates.told_apart(variance):
+    if seen.late_candidates.told_apart(variance):
         margin = EVALUATED_MARGIN
     best, best_lead = candidates[0], 0.0
     own = observed_returns[member == member[0]].ravel()

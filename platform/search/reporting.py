@@ -20,7 +20,7 @@ from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.planning.budget import Budget
 from rolecast.platform.search.progress import Progress, ProgressSnapshot
 from rolecast.platform.search.records.batch_summary import BatchSummary
-from rolecast.platform.search.records.history import Batch, Kind, standard_errors
+from rolecast.platform.search.records.history import Batch, Kind, mean_and_error
 from rolecast.platform.search.records.metrics import batch_metrics
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.session import OptimizerReply
@@ -129,7 +129,7 @@ class Reporter:
         beliefs = reply.beliefs if batch.paid_as_earned else {}
         incumbent: tuple[float | None, float | None]
         if batch.kind is Kind.CONFIRM:  # an evaluation by which it was chosen would flatter it
-            incumbent = estimate(batch.incumbent_returns)
+            incumbent = mean_and_error(batch.incumbent_returns)
         else:
             incumbent = self._scores.observed(batch.incumbent) or _believed(beliefs)
         return ProgressSnapshot(
@@ -147,12 +147,6 @@ class Reporter:
             wall_time_s=batch.wall_time_s,
             time_left_s=waited * (1.0 - share) / done if foretold else None,
         )
-
-
-def estimate(returns: Float) -> Estimate:
-    """Return mean and standard error of returns [n], at least one."""
-    errors = standard_errors(returns[None])
-    return float(returns.mean()), None if errors is None else float(errors[0])
 
 
 def _believed(beliefs: Mapping[str, float]) -> tuple[float | None, float | None]:

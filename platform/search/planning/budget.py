@@ -21,8 +21,8 @@ CONFIRMED_CANDIDATES: Final = 4
 three rivals'."""
 
 CONFIRMED_EPISODES: Final = 24
-"""Episodes that it has at least, as far as a tenth of the budget allows: six for each of the four
-candidates that it compares at most."""
+"""Episodes that it has at least, as far as a tenth of the budget allows: six for each of those
+candidates."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What a search still needs of the batches in its folder: as much for any number of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float
-from rolecast.platform.search.planning.budget import Budget, Spent
+from rolecast.platform.search.planning.budget import CONFIRMED_CANDIDATES, Budget, Spent
 from rolecast.platform.search.records.history import Batch, Kind
 
-BEST_EVALUATED: Final = 3
+BEST_EVALUATED: Final = CONFIRMED_CANDIDATES - 1
 """Candidates with the highest means that are looked at again at the end of a search."""
 
 SIGNAL_FACTOR: Final = 2.0
@@ -22,6 +22,72 @@ LATE_SHARE: Final = 0.5
 
 EARLIER_SHARES: Final = (0.9, 0.75)
 """Shares of the search at which the incumbent of then is looked at again at its end."""
+
+
+def distinct(candidates: Iterable[Float]) -> list[Float]:
+    """Return candidates [D] in their order, each once."""
+    kept: list[Float] = []
+    for candidate in candidates:
+        if not any(np.array_equal(candidate, other) for other in kept):
+            kept.append(candidate)
+    return kept
+
+
+@dataclass(eq=False)
+class LateCandidates:
+    """What is known of the candidates in the later part of a search; as much for any number."""
+
+    best: list[tuple[float, Float]] = field(default_factory=list)
+    """The highest mean returns, as paid, and their candidates [D], best first."""
+
+    batches: int = 0
+    """Batches whose candidates differ."""
+
+    variance: float = 0.0
+    """Sum over them of the mean squared distance from the median, of means above it."""
+
+    errors: float | None = 0.0
+    """Sum over them of the squared standard error of those means; None where an evaluation is one
+    episode."""
+
+    def add(self, batch: Batch) -> None:
+        """Take in a batch."""
+        means, stderrs = batch.observed_means, batch.observed_stderrs
+        for row in np.argsort(-means, kind="stable"):
+            if len(self.best) == BEST_EVALUATED and means[row] <= self.best[-1][0]:
+                break
+            self._place(float(means[row]), batch.candidates[row])
+        median = np.median(means)
+        upper = means > median
+        if not upper.any():
+            return
+        self.batches += 1
+        self.variance += float(np.square(means[upper] - median).mean())
+        if self.errors is None or stderrs is None:
+            self.errors = None
+        else:
+            self.errors += float(np.square(stderrs[upper]).mean())
+
+    def _place(self, mean: float, candidate: Float) -> None:
+        """Take a candidate among the best, unless it is one of them already."""
+        if any(np.array_equal(candidate, known) for _, known in self.best):
+            return
+        placed = [*self.best, (mean, candidate.copy())]
+        self.best = sorted(placed, key=lambda pair: -pair[0])[:BEST_EVALUATED]
+
+    def told_apart(self, episode_variance: float = 0.0) -> bool:
+        """Return whether candidates differ by more than their errors.
+
+        Of those above the median of their batch, as a few that fail make others no better. The
+        variance between means is that of candidates and of errors. Batches of a single candidate
+        say nothing.
+
+        Args:
+            episode_variance: of a candidate's returns, for evaluations of one episode, which do
+                not show it.
+        """
+        errors = self.batches * episode_variance if self.errors is None else self.errors
+        return self.variance > SIGNAL_FACTOR * errors
 
 
 @dataclass(eq=False)
@@ -51,7 +117,7 @@ class BatchSummary:
     confirmed: Float | None = None
     """[D], what the last confirmation kept: a search that is extended afterwards compares it."""
 
-    late_candidates: "LateCandidates" = field(default_factory=lambda: LateCandidates())
+    late_candidates: LateCandidates = field(default_factory=LateCandidates)
     """Those of which the best are looked at again at the end."""
 
     _changes: list[tuple[int, Float]] = field(default_factory=list)
@@ -96,9 +162,8 @@ class BatchSummary:
         end, known = self.budget.used(self.spent), [self.incumbent]
         for share in EARLIER_SHARES:
             before = [incumbent for used, incumbent in self._changes if used <= share * end]
-            if before and not any(np.array_equal(before[-1], other) for other in known):
-                known.append(before[-1])
-        return known[1:]
+            known += before[-1:]
+        return distinct(known)[1:]
 
     def best_evaluated(self) -> Sequence[Float]:
         """Return the candidates [D] with the highest means of the later search, at most 3.
@@ -108,59 +173,3 @@ class BatchSummary:
         """
         late = self.late_candidates
         return [candidate for _, candidate in late.best] if late.told_apart() else []
-
-
-@dataclass(eq=False)
-class LateCandidates:
-    """What is known of the candidates in the later part of a search; as much for any number."""
-
-    best: list[tuple[float, Float]] = field(default_factory=list)
-    """The highest mean returns, as paid, and their candidates [D], best first."""
-
-    batches: int = 0
-    """Batches whose candidates differ."""
-
-    variance: float = 0.0
-    """Sum over them of the mean squared distance from the median, of means above it."""
-
-    errors: float | None = 0.0
-    """Sum over them of the squared standard error of those means; None where an evaluation is one
-    episode."""
-
-    def add(self, batch: Batch) -> None:
-        """Take in a batch."""
-        means, stderrs = batch.observed_means, batch.observed_stderrs
-        for row in np.argsort(-means, kind="stable"):
-            if len(self.best) == BEST_EVALUATED and means[row] <= self.best[-1][0]:
-                break
-            self._place(float(means[row]), batch.candidates[row])
-        upper = means > np.median(means)
-        if not upper.any():
-            return
-        self.batches += 1
-        self.variance += float(np.square(means[upper] - np.median(means)).mean())
-        if self.errors is None or stderrs is None:
-            self.errors = None
-        else:
-            self.errors += float(np.square(stderrs[upper]).mean())
-
-    def _place(self, mean: float, candidate: Float) -> None:
-        """Take a candidate among the best, unless it is one of them already."""
-        if any(np.array_equal(candidate, known) for _, known in self.best):
-            return
-        placed = [*self.best, (mean, candidate.copy())]
-        self.best = sorted(placed, key=lambda pair: -pair[0])[:BEST_EVALUATED]
-
-    def told_apart(self, episode_variance: float = 0.0) -> bool:
-        """Return whether candidates differ by more than their errors.
-
-        Of those above the median of their batch, as a few that fail make others no better. The
-        variance between means is that of candidates and of errors. Batches of a single candidate
-        say nothing.
-
-        Args:
-            episode_variance: of a candidate's returns, for evaluations of one episode, which do
-                not show it.
-        """
-        errors = self.batches * episode_variance if self.errors is None else self.errors
-        return self.variance > SIGNAL_FACTOR * errors

@@ -12,9 +12,9 @@ from rolecast.core.types import Float
 from rolecast.platform.reports.run import write_report
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
-from rolecast.platform.search.records.history import Batch, Kind
+from rolecast.platform.search.records.history import Batch, Kind, mean_and_error
 from rolecast.platform.search.records.run_folder import RunFolder
-from rolecast.platform.search.reporting import CandidateStats, Events, estimate, time_shares
+from rolecast.platform.search.reporting import CandidateStats, Events, time_shares
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.session import LocalSession, OptimizerReply
 
@@ -100,7 +100,7 @@ def test_a_confirmed_incumbent_is_told_by_its_new_episodes_alone(tmp_path: Path)
     )  # fmt: skip
     last = RunFolder.open(tmp_path / "run").read_batches()[-1]
     rows = (last.candidates == last.incumbent).all(axis=1)
-    mean, error = estimate(last.episode_returns[rows].ravel())
+    mean, error = mean_and_error(last.episode_returns[rows].ravel())
     assert last.kind is Kind.CONFIRM
     assert (progress.told[-1].incumbent_return, progress.told[-1].incumbent_stderr) == (mean, error)
 
