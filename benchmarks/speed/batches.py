@@ -13,7 +13,8 @@ import numpy as np
 
 from rolecast.benchmarks.result_table import markdown_table
 from rolecast.benchmarks.timing import digits, returns_by_seed
-from rolecast.platform.search.forecast import forecast, measure
+from rolecast.platform.search.costs import measure
+from rolecast.platform.search.forecast import forecast
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan
 

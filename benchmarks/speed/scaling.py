@@ -3,9 +3,9 @@
 Eight parts. Start: how soon a search begins. Searches, and those of robots: whole ones, in turn;
 see searches.py. Driver: the real evaluator deals chunks to W stand-ins that do no work, held by a
 few processes, as this machine has no memory for 1,000. Overhead: what Ray costs calls of the usual
-length. Forecast: `rolecast plan` beside what the
-searches took. Unequal: asynchronous searches beside synchronous ones, where time is simulated.
-Batches: what larger batches earn. Where there is a GPU and it is asked for: episodes played on it.
+length. Forecast: `rolecast plan` beside what the searches took. Unequal: asynchronous searches
+beside synchronous ones, where time is simulated. Batches: what larger batches earn. Where there is
+a GPU and it is asked for: episodes played on it.
 """
 
 import os
@@ -47,8 +47,11 @@ CUDA_PART: Final = "cuda_rollouts"
 
 FORECAST_COLUMNS: Final = (
     ("search", "search"),
-    ("one thread", "one_thread_s"),
-    ("a worker per core", "workers_s"),
+    ("way", "way"),
+    ("expected, s", "expected_s"),
+    ("at full length, s", "full_length_s"),
+    ("measured, s", "measured_s"),
+    ("off by", "off_by"),
 )
 """Names and keys of the columns of the forecast."""
 
@@ -89,8 +92,9 @@ def measure_all(
             8 if quick else overhead.OVERHEAD_CHUNKS, note
         ),
         "forecast": lambda: [
-            _forecast(row, row.quick if quick else row.options, note)
+            expected
             for row in (*SEARCH_ROWS, *ROBOT_ROWS)
+            for expected in _forecasts(row, row.quick if quick else row.options, note)
         ],
         "unequal": lambda: asynchronous.compare_modes(quick=quick, note=note),
         "batches": lambda: batches.compare_batches(_searched, quick=quick, note=note),
@@ -111,19 +115,32 @@ def _searched(task: str, options: Sequence[str]) -> Mapping[str, Any]:
         return rolecast_json(["search", task, *options, *place], os.environ)
 
 
-def _forecast(
+def _forecasts(
     row: SearchRow, options: Sequence[str], note: Callable[[str], None]
-) -> dict[str, Any]:
-    """Return the forecast of one search for one thread and for a worker per core."""
-    workers = [word for count in (0, available_cores()) for word in ("--workers", str(count))]
-    answer = rolecast_json(["plan", row.task, *options, *workers, "--json"], os.environ)
-    alone, shared = answer["forecasts"]
+) -> list[dict[str, Any]]:
+    """Return the forecasts of one search: one thread, a worker per core, and the default way.
+
+    By default a search has threads, or a worker per core where they pay: the same forecast.
+    """
+    cores = available_cores()
+    workers = [word for count in (0, cores) for word in ("--workers", str(count))]
+    found = rolecast_json(["plan", row.task, *options, *workers, "--json"], os.environ)
+    alone, shared = found["forecasts"]
     note(f"{row.name}: {alone['total_s']:.1f} s and {shared['total_s']:.1f} s are expected")
-    return {
-        "search": row.name,
-        "one_thread_s": digits(alone["total_s"]),
-        "workers_s": digits(shared["total_s"]),
+    ways = {
+        searches.ONE_THREAD_WAY: alone,
+        searches.DEFAULT_WAY: shared,
+        f"{cores}{searches.WORKERS_WORD}": shared,
     }
+    return [
+        {
+            "search": row.name,
+            "way": way,
+            "expected_s": digits(expected["total_s"]),
+            "full_length_s": digits(expected["full_length_s"]),
+        }
+        for way, expected in ways.items()
+    ]
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -155,14 +172,7 @@ def markdown(found: Mapping[str, Any]) -> str:
     if "overhead" in found:
         lines += overhead.markdown(found["overhead"])
     if "forecast" in found:
-        lines += [
-            "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of the",
-            "first batch: where later ones last longer, as on hopper, so does the search.",
-            *_elsewhere(found),
-            "",
-            keyed_table(FORECAST_COLUMNS, found["forecast"]),
-            "",
-        ]
+        lines += _forecast_lines(found)
     if "unequal" in found:
         lines += asynchronous.markdown(found["unequal"])
     if "batches" in found:
@@ -172,12 +182,29 @@ def markdown(found: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _elsewhere(found: Mapping[str, Any]) -> list[str]:
-    """Say that a forecast is of another machine than the searches, where it is."""
-    processors = [found.get(f"{name}_on", {}).get("processor") for name in ("forecast", "searches")]
-    if "searches" not in found or processors[0] == processors[1]:
-        return []
+def _forecast_lines(found: Mapping[str, Any]) -> list[str]:
+    """Return the lines that hold each forecast against the search, if of the same processor."""
+    here = found["forecast_on"]["processor"]
+    took = {
+        (row["search"], row["way"]): row["search_s"]
+        for part in ("searches", "robots")
+        if found.get(f"{part}_on", {}).get("processor") == here
+        for row in found[part]
+    }
+    rows = []
+    for row in found["forecast"]:
+        seconds = took.get((row["search"], row["way"]))
+        low, high = sorted((row["expected_s"], row["full_length_s"]))
+        off = seconds and max(low - seconds, seconds - high, 0.0) / seconds
+        shown = ("-", "-") if seconds is None else (seconds, f"{off:.0%}")
+        rows.append({**row, **dict(zip(("measured_s", "off_by"), shown, strict=True))})
     return [
-        f"It was made on {processors[0]}, the searches above ran on {processors[1]}: the two do",
-        "not tell how far a forecast is off.",
+        "Forecast: seconds of searching that `rolecast plan` expects, with episodes as long as",
+        "those of the first batch, and with episodes of full length: a robot that learns to stay",
+        "up goes from the one to the other. `measured` is the search above, if on the same",
+        "processor; with workers, their start is part of it. `off by` is its distance from the",
+        "nearer forecast, none between the two.",
+        "",
+        keyed_table(FORECAST_COLUMNS, rows),
+        "",
     ]

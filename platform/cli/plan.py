@@ -1,6 +1,6 @@
 """`rolecast plan`: what a search would take with so many workers, and what limits it."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -15,6 +15,9 @@ Workers = Annotated[
         min=0, help=option_text("Workers; repeatable. Default: 0, 1, 2, 4 and so on to 64.")
     ),
 ]
+
+EARLY_END: Final = 0.9
+"""Share of their full length below which episodes end early."""
 
 
 def plan(
@@ -36,7 +39,8 @@ def plan(
 
     Example: rolecast plan drone_delivery_3 --evaluations 1500 --episodes 256 --workers 64
     """
-    from rolecast.platform.search.forecast import forecast, measure, with_larger_batches
+    from rolecast.platform.search.costs import measure
+    from rolecast.platform.search.forecast import forecast, with_larger_batches
     from rolecast.platform.search.planning.config import SearchConfig
     from rolecast.platform.search.planning.plan import described, make_plan
 
@@ -69,6 +73,7 @@ def plan(
             {
                 "task": made.task.spec.id,
                 "episode_s": costs.episode_s,
+                "episode_steps": costs.episode_steps,
                 "optimizer_s": costs.optimizer_s,
                 "structure_s": costs.structure_s,
                 "forecasts": [each.to_json() for each in found],
@@ -77,17 +82,21 @@ def plan(
             }
         )
         return
+    full = made.budget.episode_steps
+    ends_early = (costs.episode_steps or full) < EARLY_END * full
     say(
         f"an episode takes {costs.episode_s * 1e3:.3g} ms of a core, "
         f"the optimiser {costs.optimizer_s * 1e3:.3g} ms a batch, "
         f"finding the structure {costs.structure_s:.1f} s"
     )
+    longest = ("s, full length",) if ends_early else ()
     print_table(
-        ("workers", "seconds", "speed-up", "efficiency", "limited by"),
+        ("workers", "seconds", *longest, "speed-up", "efficiency", "limited by"),
         [
             (
                 str(each.workers or "one thread"),
                 f"{each.total_s:.1f}",
+                *(f"{each.full_length_s:.1f}" for _ in longest),
                 f"{each.speed_up:.2f}",
                 f"{each.efficiency:.0%}",
                 each.limit,
@@ -101,6 +110,11 @@ def plan(
             f"With --batch-size {size}, {most.workers} workers would take {expected.total_s:.1f} "
             f"s, or {most.total_s / expected.total_s:.1f} times the env steps in "
             f"{most.total_s:.1f} s. Returns of the two: docs/cluster.md."
+        )
+    if ends_early:
+        say(
+            f"Episodes last {costs.episode_steps:.0f} env steps at first. The second column of "
+            f"seconds is of episodes of full length, {full:,} env steps."
         )
     say(
         "Start and the held-out test come on top; workers: Ray actors, a core each; "

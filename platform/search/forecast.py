@@ -6,39 +6,21 @@ light that the search keeps it in its own process is dealt to the threads of thi
 """
 
 import heapq
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
-from rolecast.core.errors import RunError
-from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
-from rolecast.core.threads import OneThread, available_cores
-from rolecast.core.types import Float
-from rolecast.platform.rollout.chunks import cut, evaluate_chunk
+from rolecast.core.threads import available_cores
+from rolecast.platform.rollout.chunks import cut
 from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS, LIGHT_BATCH_S
-from rolecast.platform.search.planning import policy_hints
+from rolecast.platform.search.costs import Costs, batches_of, optimizer_time
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
-from rolecast.platform.search.session import BatchRequest, EvaluatedBatch, LocalSession
-
-MESSAGE_S: Final = 0.0006
-"""Time of the driver for one chunk: sent, its answer taken (`rolecast bench scaling`)."""
 
 DISPATCHED_MESSAGE_S: Final = 0.00006
-"""The same where dispatchers take the chunks, a call each."""
-
-RETURN_S: Final = 0.002
-"""Latency of a call to an idle actor and back on one machine (`rolecast bench scaling`)."""
-
-PROBE_EPISODES: Final = 1024
-"""Episodes of a compiled task that are timed."""
-
-PROBE_S: Final = 4.0
-"""Least time that the optimiser is timed, unless the search ends before; and that of the other
-episodes, which are played one by one."""
+"""Time of the driver for one chunk where dispatchers take the chunks, a call each."""
 
 LARGER_BATCH: Final = 4
 """Candidates of a batch that feeds idle workers, times those of the plan."""
@@ -51,26 +33,6 @@ LARGER_BATCH_GAIN: Final = 1.2
 
 HIGH_EFFICIENCY: Final = 0.8
 """Efficiency from which on nothing is said to limit a search."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Costs:
-    """What parts of a search cost, in seconds."""
-
-    episode_s: float
-    """An episode, one beside others, on one core."""
-
-    optimizer_s: float
-    """The optimiser's time for a batch: tell and ask."""
-
-    structure_s: float = 0.0
-    """Time in which the structure of the policy is found, once."""
-
-    message_s: float = MESSAGE_S
-    """Time of the driver for a chunk."""
-
-    return_s: float = RETURN_S
-    """Latency of a call and its answer; more between machines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +55,10 @@ class Forecast:
     """The optimiser's time for a batch."""
 
     total_s: float
-    """Wall time of all batches, and of finding the structure."""
+    """Wall time of all batches, of the confirmation, and of finding the structure."""
+
+    full_length_s: float
+    """The same where each episode has its full length, as those of a robot that stays up."""
 
     speed_up: float
     """Times as fast as with one thread of this process."""
@@ -111,15 +76,34 @@ class Forecast:
 
 def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]:
     """Return a forecast for each number of workers."""
-    batches = _batches(plan)
+    full = plan.budget.episode_steps
+    found = _forecast(*_with_episodes_of(costs.episode_steps or full, plan, costs), workers)
+    longest = _forecast(*_with_episodes_of(full, plan, costs), workers)
+    return [
+        replace(each, full_length_s=last.total_s) for each, last in zip(found, longest, strict=True)
+    ]
+
+
+def _with_episodes_of(steps: float, plan: Plan, costs: Costs) -> tuple[Plan, Costs]:
+    """Return a plan and its costs where each episode has so many env steps."""
+    episode_s = costs.episode_s * steps / (costs.episode_steps or plan.budget.episode_steps)
+    budget = replace(plan.budget, episode_steps=max(1, round(steps)))
+    return replace(plan, budget=budget), replace(costs, episode_s=episode_s)
+
+
+def _forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]:
+    batches = batches_of(plan)
+    confirmed = plan.budget.confirmation_fits(Spent())
     fixed_s = costs.structure_s + batches * costs.optimizer_s
-    alone_s = fixed_s + batches * _episodes(plan) * costs.episode_s
+    episodes = (batches * plan.batch_size + confirmed) * plan.episodes
+    alone_s = fixed_s + episodes * costs.episode_s
     found = []
     for count in workers:
-        sizes = _chunk_sizes(plan, max(count, 1), costs.episode_s)
         dealt, busy = _dealt(plan, costs, count)
-        batch_s = sum(sizes) * costs.episode_s if count == 0 else makespan(sizes, dealt, busy)
-        total_s = fixed_s + batches * batch_s
+        sizes = _chunk_sizes(plan, plan.batch_size, max(count, 1), costs.episode_s)
+        batch_s = makespan(sizes, dealt, busy)
+        last = _chunk_sizes(plan, confirmed, max(count, 1), costs.episode_s)
+        total_s = fixed_s + batches * batch_s + makespan(last, dealt, busy) if count else alone_s
         efficiency = alone_s / total_s / max(count, 1)
         limit = (
             ""
@@ -134,6 +118,7 @@ def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]
                 batch_s=batch_s,
                 optimizer_s=costs.optimizer_s,
                 total_s=total_s,
+                full_length_s=total_s,
                 speed_up=alone_s / total_s,
                 efficiency=efficiency,
                 limit=limit,
@@ -161,8 +146,7 @@ def with_larger_batches(plan: Plan, costs: Costs, planned: Forecast) -> tuple[in
     if size <= plan.batch_size:
         return None
     larger = replace(plan, batch_size=size)
-    _, optimizer_s = _optimizer(larger, _structure(larger)[0])
-    costs = replace(costs, optimizer_s=optimizer_s)
+    costs = replace(costs, optimizer_s=optimizer_time(larger))
     (expected,) = forecast(larger, costs, [planned.workers])
     if planned.total_s < LARGER_BATCH_GAIN * expected.total_s:
         return None
@@ -171,6 +155,8 @@ def with_larger_batches(plan: Plan, costs: Costs, planned: Forecast) -> tuple[in
 
 def _dealt(plan: Plan, costs: Costs, workers: int) -> tuple[Costs, int]:
     """Return the costs with those of a chunk as it is dealt, and how many compute."""
+    if workers == 0:
+        return _without_messages(costs), 1
     if plan.compiled and _episodes(plan) * costs.episode_s < LIGHT_BATCH_S:
         return _without_messages(costs), plan.config.threads or available_cores()
     if not plan.compiled or workers <= DIRECT_WORKERS:
@@ -202,29 +188,15 @@ def makespan(sizes: Sequence[int], costs: Costs, workers: int) -> float:
     return end
 
 
-def measure(plan: Plan) -> Costs:
-    """Return costs measured in this process.
-
-    Episodes are those of the first batch that the optimiser asks for, where a robot may stand that
-    falls at once by other weights. The optimiser is timed on random returns.
-    """
-    structure, structure_s = _structure(plan)
-    first, optimizer_s = _optimizer(plan, structure)
-    return Costs(
-        episode_s=_episode_s(plan, first), optimizer_s=optimizer_s, structure_s=structure_s
-    )
-
-
-def _batches(plan: Plan) -> int:
-    return max(1, -(-plan.budget.search_fits(Spent()) // plan.batch_size))
-
-
 def _episodes(plan: Plan) -> int:
     return plan.batch_size * plan.episodes
 
 
-def _chunk_sizes(plan: Plan, workers: int, episode_s: float) -> list[int]:
-    shape = plan.batch_size, plan.episodes
+def _chunk_sizes(plan: Plan, evaluations: int, workers: int, episode_s: float) -> list[int]:
+    """Return the episodes of each chunk of so many evaluations; none of none."""
+    if not evaluations:
+        return []
+    shape = evaluations, plan.episodes
     chunks = cut(
         np.zeros((shape[0], 1)),
         np.zeros(shape, dtype=np.uint64),
@@ -234,71 +206,6 @@ def _chunk_sizes(plan: Plan, workers: int, episode_s: float) -> list[int]:
         episode_s=episode_s,
     )
     return [chunk.seeds.size for chunk in chunks]
-
-
-def _episode_s(plan: Plan, candidates: Float) -> float:
-    """Return the seconds of an episode of some candidates [q, D], as the optimiser asks first."""
-    number, seconds, episodes = 0, 0.0, 0
-    while seconds < PROBE_S:
-        count = PROBE_EPISODES if plan.compiled else 1
-        seeds = episode_seeds(plan.seed, Purpose.SEARCH, number, count)[None]
-        place = number % len(candidates)
-        probe = candidates[place : place + 1]
-        (chunk, *_) = cut(probe, seeds, ["a probe"], compiled=plan.compiled)
-        result = evaluate_chunk(plan.task, plan.policy, chunk)
-        number += 1
-        if number == 1:  # compiles, and loads the simulator
-            continue
-        seconds, episodes = seconds + result.seconds, episodes + chunk.seeds.size
-        if plan.compiled:
-            break
-    return seconds / episodes
-
-
-def _structure(plan: Plan) -> tuple[Mapping[str, Any] | None, float]:
-    """Return the policy's structure in observations that are noise, and the seconds it took."""
-    if plan.design is None:
-        return None, 0.0
-    spec, rng = plan.task.spec, np.random.default_rng(plan.seed)
-    shape = policy_hints.RECORDED_OBSERVATIONS, spec.agents, spec.observation_size
-    start = time.perf_counter()
-    with OneThread()():
-        structure = policy_hints.find_structure(
-            plan.optimizer, plan.policy, plan.design, rng.normal(size=shape)
-        )
-    return structure, time.perf_counter() - start
-
-
-def _optimizer(plan: Plan, structure: Mapping[str, Any] | None) -> tuple[Float, float]:
-    """Return the first batch [q, D] that the optimiser asks for, and its mean time for a batch.
-
-    It is told returns that are noise.
-    """
-    config = policy_hints.with_structure(plan.optimizer, structure)
-    seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
-    session = LocalSession(config, dimension=plan.dimension, seed=seed)
-    rng = np.random.default_rng(seed)
-    first: Float | None = None
-    batches = _batches(plan)
-    told: EvaluatedBatch | None = None
-    start = time.perf_counter()
-    times = []
-    for batch in range(batches):
-        wanted = BatchRequest(q=plan.batch_size, spent=batch / batches)
-        reply = session.tell_and_ask(told, wanted)
-        first = reply.candidates if first is None else first
-        times.append(reply.ask_s + reply.tell_s)
-        told = EvaluatedBatch(
-            returns=rng.normal(size=plan.batch_size),
-            stderrs=np.ones(plan.batch_size),
-            nodes={name: rng.normal(size=(plan.batch_size, 1)) for name in plan.observed_metrics},
-        )
-        if time.perf_counter() - start > PROBE_S:
-            break
-    session.close()
-    if first is None:
-        raise RunError("the optimiser asks for no first batch")
-    return first, float(np.mean(times[len(times) // 4 :]))
 
 
 def _limit(

@@ -1,14 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rolecast.platform.search.costs import Costs, measure
 from rolecast.platform.search.forecast import (
     LEAST_BATCHES,
-    Costs,
     forecast,
     makespan,
-    measure,
     with_larger_batches,
 )
 from rolecast.platform.search.planning.budget import Spent
@@ -94,14 +95,38 @@ def test_one_thread_is_the_unit_and_costs_once_paid_are_not_shared() -> None:
     batches = -(-plan.budget.affordable(Spent()) // 60)
     assert alone.batches == pytest.approx(batches, abs=1)
     assert alone.speed_up == alone.efficiency == 1.0
-    assert alone.total_s == pytest.approx(2.0 + alone.batches * (0.1 + 60 * 256e-4))
+    confirmed = plan.budget.confirmation_fits(Spent())
+    assert confirmed > 0
+    whole = 2.0 + alone.batches * (0.1 + 60 * 256e-4) + confirmed * 256e-4
+    assert alone.total_s == pytest.approx(whole)
     assert alone.total_s > two.total_s > many.total_s > 2.0 + alone.batches * 0.1
+
+
+def test_a_budget_in_env_steps_is_played_whatever_an_episode_lasts() -> None:
+    """A hopper that falls after 25 steps of 1,000 was forecast to be done in a fortieth of it."""
+    plan = plan_of(env_steps=100_000, task="hopper", policy="linear", batch_size=8, episodes=1)
+    costs = Costs(episode_s=0.025, episode_steps=25.0, optimizer_s=0.0)
+    (alone,) = forecast(plan, costs, [0])
+    assert alone.total_s == pytest.approx(100.0, rel=0.1)
+    assert alone.full_length_s == pytest.approx(100.0, rel=0.1)
+    (slow,) = forecast(plan, replace(costs, optimizer_s=1.0), [0])
+    assert slow.total_s > 4 * slow.full_length_s
+    plan.task.close()
+
+
+def test_a_budget_in_evaluations_takes_longer_with_episodes_of_full_length() -> None:
+    plan = plan_of(evaluations=300, task="gym:CartPole-v1", batch_size=10, episodes=2)
+    costs = Costs(episode_s=0.01, episode_steps=25.0, optimizer_s=0.0)
+    (alone,) = forecast(plan, costs, [0])
+    assert alone.total_s == pytest.approx(600 * 0.01, rel=0.05)
+    assert alone.full_length_s == pytest.approx(500 / 25 * alone.total_s)
 
 
 def test_costs_are_those_of_the_plan() -> None:
     costs = measure(plan_of(evaluations=40, episodes=8, batch_size=20))
     assert 1e-7 < costs.episode_s < 0.01
     assert costs.structure_s == 0.0
+    assert costs.episode_steps == 25.0
     found = forecast(plan_of(evaluations=40), costs, [1, 2])
     assert np.isfinite([each.total_s for each in found]).all()
 
