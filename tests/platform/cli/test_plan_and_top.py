@@ -43,8 +43,8 @@ def test_a_plan_says_which_batch_would_feed_idle_workers(
 ) -> None:
     """The optimiser takes nearly all of the time, and a quarter of the batches most of it less."""
     search = ("plan", "pred_prey_3", "--evaluations", "500", "--episodes", "2")
-    assert main([*search, "--batch-size", "10", "--workers", "64"]) == 0
-    assert "With --batch-size 40, 64 workers would take" in capsys.readouterr().out
+    assert main([*search, "--batch-size", "5", "--workers", "64"]) == 0
+    assert "With --batch-size 20, 64 workers would take" in capsys.readouterr().out
 
 
 def test_top_shows_where_a_search_stands(
