@@ -194,10 +194,12 @@ def _forecast_lines(found: Mapping[str, Any]) -> list[str]:
     rows = []
     for row in found["forecast"]:
         seconds = took.get((row["search"], row["way"]))
+        if seconds is None:
+            rows.append({**row, "measured_s": "-", "off_by": "-"})
+            continue
         low, high = sorted((row["expected_s"], row["full_length_s"]))
-        off = seconds and max(low - seconds, seconds - high, 0.0) / seconds
-        shown = ("-", "-") if seconds is None else (seconds, f"{off:.0%}")
-        rows.append({**row, **dict(zip(("measured_s", "off_by"), shown, strict=True))})
+        off = max(low - seconds, seconds - high, 0.0) / seconds
+        rows.append({**row, "measured_s": seconds, "off_by": f"{off:.0%}"})
     return [
         "Forecast: seconds of searching that `rolecast plan` expects, with episodes as long as",
         "those of the first batch, and with episodes of full length: a robot that learns to stay",

@@ -77,21 +77,17 @@ class Forecast:
 def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]:
     """Return a forecast for each number of workers."""
     full = plan.budget.episode_steps
-    found = _forecast(*_with_episodes_of(costs.episode_steps or full, plan, costs), workers)
-    longest = _forecast(*_with_episodes_of(full, plan, costs), workers)
+    steps = costs.episode_steps or full
+    first = replace(plan, budget=replace(plan.budget, episode_steps=max(1, round(steps))))
+    found = _forecast(first, costs, workers)
+    longest = _forecast(plan, replace(costs, episode_s=costs.episode_s * full / steps), workers)
     return [
         replace(each, full_length_s=last.total_s) for each, last in zip(found, longest, strict=True)
     ]
 
 
-def _with_episodes_of(steps: float, plan: Plan, costs: Costs) -> tuple[Plan, Costs]:
-    """Return a plan and its costs where each episode has so many env steps."""
-    episode_s = costs.episode_s * steps / (costs.episode_steps or plan.budget.episode_steps)
-    budget = replace(plan.budget, episode_steps=max(1, round(steps)))
-    return replace(plan, budget=budget), replace(costs, episode_s=episode_s)
-
-
 def _forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]:
+    """Return forecasts where every episode has the length in the plan's budget."""
     batches = batches_of(plan)
     confirmed = plan.budget.confirmation_fits(Spent())
     fixed_s = costs.structure_s + batches * costs.optimizer_s
