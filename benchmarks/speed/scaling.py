@@ -130,7 +130,7 @@ def _forecasts(
     ways = {
         searches.ONE_THREAD_WAY: alone,
         searches.DEFAULT_WAY: shared,
-        f"{cores}{searches.WORKERS_WORD}": shared,
+        searches.workers_way(cores): shared,
     }
     return [
         {

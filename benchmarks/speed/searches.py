@@ -42,7 +42,7 @@ DEFAULT_WAY: Final = "by default"
 """The way of who says nothing of threads and workers."""
 
 WORKERS_WORD: Final = " workers"
-"""End of the name of a way with Ray workers."""
+"""End of the name of the way with a Ray worker per core."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,11 +187,16 @@ def ways_here(cores: int) -> dict[str, Way]:
         ONE_THREAD_WAY: Way(options=one_thread, single=True),
         "threads": Way(options=("--workers", "0")),
         DEFAULT_WAY: Way(),
-        f"{cores}{WORKERS_WORD}": Way(options=("--workers", str(cores))),
+        workers_way(cores): Way(options=("--workers", str(cores))),
     }
     if cores > 1:
         ways[f"{cores} at once"] = Way(options=one_thread, single=True, at_once=cores)
     return ways
+
+
+def workers_way(cores: int) -> str:
+    """Return the name of the way with a Ray worker per core."""
+    return f"{cores}{WORKERS_WORD}"
 
 
 def rolecast_json(words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def plan(
         )
         return
     full = made.budget.episode_steps
-    ends_early = (costs.episode_steps or full) < EARLY_END * full
+    ends_early = costs.episode_steps < EARLY_END * full
     say(
         f"an episode takes {costs.episode_s * 1e3:.3g} ms of a core, "
         f"the optimiser {costs.optimizer_s * 1e3:.3g} ms a batch, "

@@ -5,9 +5,10 @@ from typing import Final
 
 import numpy as np
 
+from rolecast.core.rounding import mean_and_error
 from rolecast.platform.reports.curves import Curve
 from rolecast.platform.reports.folder import Run
-from rolecast.platform.search.records.history import Kind, mean_and_error
+from rolecast.platform.search.records.history import Kind
 from rolecast.platform.search.records.measurements import INCUMBENT_EPISODES, RunMeasurements
 
 HEALTHY_EXPECTATION: Final = (

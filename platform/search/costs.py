@@ -13,7 +13,6 @@ from rolecast.core.threads import OneThread
 from rolecast.core.types import Float
 from rolecast.platform.rollout.chunks import cut, evaluate_chunk
 from rolecast.platform.search.planning import policy_hints
-from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
 from rolecast.platform.search.session import BatchRequest, EvaluatedBatch, LocalSession
 
@@ -38,14 +37,14 @@ class Costs:
     episode_s: float
     """An episode, one beside others, on one core."""
 
+    episode_steps: float
+    """Env steps of that episode."""
+
     optimizer_s: float
     """The optimiser's time for a batch: tell and ask."""
 
     structure_s: float = 0.0
     """Time in which the structure of the policy is found, once."""
-
-    episode_steps: float | None = None
-    """Env steps of that episode; None: its full length."""
 
     message_s: float = MESSAGE_S
     """Time of the driver for a chunk."""
@@ -74,11 +73,6 @@ def measure(plan: Plan) -> Costs:
 def optimizer_time(plan: Plan) -> float:
     """Return the optimiser's mean seconds for a batch of a plan."""
     return _optimizer(plan, _structure(plan)[0])[1]
-
-
-def batches_of(plan: Plan) -> int:
-    """Return the batches of a search whose evaluations cost the most they may."""
-    return max(1, -(-plan.budget.search_fits(Spent()) // plan.batch_size))
 
 
 def _episode(plan: Plan, candidates: Float) -> tuple[float, float]:
@@ -125,7 +119,7 @@ def _optimizer(plan: Plan, structure: Mapping[str, Any] | None) -> tuple[Float, 
     session = LocalSession(config, dimension=plan.dimension, seed=seed)
     rng = np.random.default_rng(seed)
     first: Float | None = None
-    batches = batches_of(plan)
+    batches = plan.batches
     told: EvaluatedBatch | None = None
     start = time.perf_counter()
     times = []

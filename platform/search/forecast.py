@@ -15,7 +15,7 @@ import numpy as np
 from rolecast.core.threads import available_cores
 from rolecast.platform.rollout.chunks import cut
 from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS, LIGHT_BATCH_S
-from rolecast.platform.search.costs import Costs, batches_of, optimizer_time
+from rolecast.platform.search.costs import Costs, optimizer_time
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
 
@@ -77,7 +77,7 @@ class Forecast:
 def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]:
     """Return a forecast for each number of workers."""
     full = plan.budget.episode_steps
-    steps = costs.episode_steps or full
+    steps = costs.episode_steps
     first = replace(plan, budget=replace(plan.budget, episode_steps=max(1, round(steps))))
     found = _forecast(first, costs, workers)
     longest = _forecast(plan, replace(costs, episode_s=costs.episode_s * full / steps), workers)
@@ -88,7 +88,7 @@ def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]
 
 def _forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]:
     """Return forecasts where every episode has the length in the plan's budget."""
-    batches = batches_of(plan)
+    batches = plan.batches
     confirmed = plan.budget.confirmation_fits(Spent())
     fixed_s = costs.structure_s + batches * costs.optimizer_s
     episodes = (batches * plan.batch_size + confirmed) * plan.episodes

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from rolecast.core.errors import RequestError, RunError
+from rolecast.core.rounding import mean_and_error
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float, Seeds
@@ -163,8 +164,7 @@ class Search:
         count = self._plan.test_episodes
         seeds = episode_seeds(0, Purpose.HELD_OUT, SEARCH_HELD_OUT_SEED, count)[None]
         result = self._run(self.incumbent[None], seeds, ["the held-out test"])
-        error = standard_errors(result.returns)
-        return float(result.returns.mean()), None if error is None else float(error[0])
+        return mean_and_error(result.returns[0])
 
     def beliefs(self) -> dict[str, float]:
         """Return what the optimiser explains of itself after the last batch."""

@@ -15,12 +15,13 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from rolecast.core.disk import LOCAL_DISK
+from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float
 from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.planning.budget import Budget
 from rolecast.platform.search.progress import Progress, ProgressSnapshot
 from rolecast.platform.search.records.batch_summary import BatchSummary
-from rolecast.platform.search.records.history import Batch, Kind, mean_and_error
+from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.metrics import batch_metrics
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.session import OptimizerReply

@@ -93,6 +93,11 @@ class Plan:
         """D."""
         return self.policy.space.dimension
 
+    @property
+    def batches(self) -> int:
+        """Batches of the search where each evaluation costs the most it may."""
+        return max(1, -(-self.budget.search_fits(Spent()) // self.batch_size))
+
     @cached_property
     def observed_metrics(self) -> tuple[str, ...]:
         """Metrics of the task that the optimiser is told."""

@@ -170,12 +170,6 @@ def standard_errors(returns: Float) -> Float | None:
     return np.asarray(returns.std(axis=1, ddof=1) / np.sqrt(episodes))
 
 
-def mean_and_error(returns: Float) -> tuple[float, float | None]:
-    """Return mean and standard error of returns [n], at least one."""
-    errors = standard_errors(returns[None])
-    return float(returns.mean()), None if errors is None else float(errors[0])
-
-
 def history_table(batches: Sequence[Batch]) -> pa.Table:
     """Return one row an evaluation, in order."""
     named = list(batches[0].nodes) if batches else []

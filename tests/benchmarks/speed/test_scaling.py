@@ -130,7 +130,7 @@ def test_a_larger_batch_has_as_much_time_as_the_planned_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Searches are noted here, and costs given, so that no load of this machine decides."""
-    costs = Costs(episode_s=1e-5, optimizer_s=0.1)
+    costs = Costs(episode_s=1e-5, episode_steps=25.0, optimizer_s=0.1)
     monkeypatch.setattr("rolecast.benchmarks.speed.batches.measure", lambda _: costs)
     asked = list[list[str]]()
 

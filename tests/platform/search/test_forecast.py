@@ -16,8 +16,14 @@ from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import Plan, make_plan
 
-FREE = Costs(episode_s=0.01, optimizer_s=0.0, message_s=0.0, return_s=0.0)
+FREE = Costs(episode_s=0.01, episode_steps=25.0, optimizer_s=0.0, message_s=0.0, return_s=0.0)
 """Costs of a cluster whose messages take no time."""
+
+
+def costs_of(*, episode_s: float, optimizer_s: float = 0.0, **settings: float) -> Costs:
+    """Costs of episodes as long as those of `pred_prey_3`."""
+    given = {"episode_steps": 25.0, **settings}
+    return Costs(episode_s=episode_s, optimizer_s=optimizer_s, **given)
 
 
 def plan_of(**settings: object) -> Plan:
@@ -43,18 +49,18 @@ def test_a_batch_takes_at_least_its_share_and_its_longest_chunk(
 
 
 def test_messages_of_one_driver_bound_the_speed_of_many_workers() -> None:
-    costs = Costs(episode_s=1e-4, optimizer_s=0.0, message_s=0.001, return_s=0.0)
+    costs = costs_of(episode_s=1e-4, message_s=0.001, return_s=0.0)
     assert makespan([1] * 1000, costs, 1000) == pytest.approx(1.0001)
 
 
 def test_the_limit_that_is_named_is_the_one_that_was_built_in() -> None:
     plan = plan_of(evaluations=600, episodes=256, batch_size=60)
-    slow_driver = Costs(episode_s=1e-4, optimizer_s=0.0, message_s=0.2, return_s=0.0)
-    slow_optimizer = Costs(episode_s=1e-4, optimizer_s=9.0)
+    slow_driver = costs_of(episode_s=1e-4, message_s=0.2, return_s=0.0)
+    slow_optimizer = costs_of(episode_s=1e-4, optimizer_s=9.0)
     assert "messages" in forecast(plan, slow_driver, [8])[0].limit
     assert "optimiser" in forecast(plan, slow_optimizer, [8])[0].limit
     few = plan_of(evaluations=600, episodes=1, batch_size=20, task="gym:CartPole-v1")
-    assert "too few episodes" in forecast(few, Costs(episode_s=1.0, optimizer_s=0.0), [64])[0].limit
+    assert "too few episodes" in forecast(few, costs_of(episode_s=1.0), [64])[0].limit
 
 
 @pytest.mark.parametrize(("threads", "share"), [(None, 2), (1, 1)])
@@ -64,13 +70,13 @@ def test_a_light_batch_of_a_compiled_task_stays_on_threads_of_this_process(
     """Of 480 episodes that take 5 ms together; messages to 64 workers would take 40 ms."""
     monkeypatch.setattr("rolecast.platform.search.forecast.available_cores", lambda: 2)
     plan = plan_of(evaluations=600, episodes=8, batch_size=60, threads=threads)
-    costs = Costs(episode_s=1e-5, optimizer_s=0.0)
+    costs = costs_of(episode_s=1e-5)
     alone, many = forecast(plan, costs, [0, 64])
     assert many.batch_s == pytest.approx(alone.batch_s / share, rel=0.05)
     assert many.limit == "batches so light that they stay in this process"
-    (slow,) = forecast(plan, Costs(episode_s=1e-5, optimizer_s=9.0), [64])
+    (slow,) = forecast(plan, costs_of(episode_s=1e-5, optimizer_s=9.0), [64])
     assert "optimiser" in slow.limit
-    (heavy,) = forecast(plan, Costs(episode_s=1e-3, optimizer_s=0.0), [64])
+    (heavy,) = forecast(plan, costs_of(episode_s=1e-3), [64])
     assert "messages" in heavy.limit
     other = plan_of(evaluations=600, episodes=8, batch_size=60, task="gym:CartPole-v1")
     assert forecast(other, costs, [64])[0].batch_s > 0.03
@@ -78,7 +84,7 @@ def test_a_light_batch_of_a_compiled_task_stays_on_threads_of_this_process(
 
 def test_dispatchers_deal_side_by_side_to_many_workers() -> None:
     """Of a compiled task: 1,000 workers have 8 of them; no other task has any."""
-    costs = Costs(episode_s=1e-4, optimizer_s=0.0, message_s=0.01, return_s=0.0)
+    costs = costs_of(episode_s=1e-4, message_s=0.01, return_s=0.0)
     plan = plan_of(evaluations=6000, episodes=256, batch_size=1000)
     (few, many) = forecast(plan, costs, [64, 1000])
     assert few.batch_s == pytest.approx(0.01 * few.chunks, rel=0.1)
@@ -90,7 +96,7 @@ def test_dispatchers_deal_side_by_side_to_many_workers() -> None:
 
 def test_one_thread_is_the_unit_and_costs_once_paid_are_not_shared() -> None:
     plan = plan_of(evaluations=600, episodes=256, batch_size=60)
-    costs = Costs(episode_s=1e-4, optimizer_s=0.1, structure_s=2.0, message_s=0.0, return_s=0.0)
+    costs = costs_of(episode_s=1e-4, optimizer_s=0.1, structure_s=2.0, message_s=0.0, return_s=0.0)
     alone, two, many = forecast(plan, costs, [0, 2, 10_000])
     batches = -(-plan.budget.affordable(Spent()) // 60)
     assert alone.batches == pytest.approx(batches, abs=1)
@@ -105,7 +111,7 @@ def test_one_thread_is_the_unit_and_costs_once_paid_are_not_shared() -> None:
 def test_a_budget_in_env_steps_is_played_whatever_an_episode_lasts() -> None:
     """A hopper that falls after 25 steps of 1,000 was forecast to be done in a fortieth of it."""
     plan = plan_of(env_steps=100_000, task="hopper", policy="linear", batch_size=8, episodes=1)
-    costs = Costs(episode_s=0.025, episode_steps=25.0, optimizer_s=0.0)
+    costs = costs_of(episode_s=0.025)
     (alone,) = forecast(plan, costs, [0])
     assert alone.total_s == pytest.approx(100.0, rel=0.1)
     assert alone.full_length_s == pytest.approx(100.0, rel=0.1)
@@ -116,7 +122,7 @@ def test_a_budget_in_env_steps_is_played_whatever_an_episode_lasts() -> None:
 
 def test_a_budget_in_evaluations_takes_longer_with_episodes_of_full_length() -> None:
     plan = plan_of(evaluations=300, task="gym:CartPole-v1", batch_size=10, episodes=2)
-    costs = Costs(episode_s=0.01, episode_steps=25.0, optimizer_s=0.0)
+    costs = costs_of(episode_s=0.01)
     (alone,) = forecast(plan, costs, [0])
     assert alone.total_s == pytest.approx(600 * 0.01, rel=0.05)
     assert alone.full_length_s == pytest.approx(500 / 25 * alone.total_s)
@@ -134,7 +140,7 @@ def test_costs_are_those_of_the_plan() -> None:
 def test_larger_batches_are_named_where_they_feed_idle_workers() -> None:
     """Of 20 candidates for 64 workers; one worker has enough to do, and random draws are free."""
     plan = plan_of(evaluations=900, episodes=1, batch_size=20, task="gym:CartPole-v1")
-    costs = Costs(episode_s=1.0, optimizer_s=0.0)
+    costs = costs_of(episode_s=1.0)
     one, many = forecast(plan, costs, [1, 64])
     assert with_larger_batches(plan, costs, one) is None
     found = with_larger_batches(plan, costs, many)
@@ -149,7 +155,7 @@ def test_larger_batches_are_named_where_they_feed_idle_workers() -> None:
 def test_larger_batches_leave_ten_of_them(evaluations: int, size: int | None) -> None:
     """A search of one batch returned its start, and was recommended."""
     plan = plan_of(evaluations=evaluations, episodes=1, batch_size=20, task="gym:CartPole-v1")
-    costs = Costs(episode_s=1.0, optimizer_s=0.0)
+    costs = costs_of(episode_s=1.0)
     (many,) = forecast(plan, costs, [64])
     found = with_larger_batches(plan, costs, many)
     assert (None if found is None else found[0]) == size

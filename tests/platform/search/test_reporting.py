@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float
 from rolecast.platform.reports.run import write_report
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
-from rolecast.platform.search.records.history import Batch, Kind, mean_and_error
+from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.reporting import CandidateStats, Events, time_shares
 from rolecast.platform.search.run import SearchInterrupted, resume, search
