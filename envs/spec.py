@@ -47,6 +47,9 @@ class TaskSpec:
     symmetries: tuple[Symmetry, ...] = ()
     """Generators of the symmetries that the task declares, none by default."""
 
+    discrete_actions: bool = False
+    """Whether only the order or the signs of an action's numbers count: they make choices."""
+
     def __post_init__(self) -> None:
         for symmetry in self.symmetries:
             met = len(symmetry.observation), len(symmetry.action)

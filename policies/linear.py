@@ -54,7 +54,7 @@ class LinearConfig(PolicySettings):
             hidden=(),
             outputs=task.action_size,
         )
-        settings = self.resolve(1.0 if task.agents == 1 else 10.0, "zero", LINEAR_RANGES)
+        settings = self.resolve(task, 1.0 if task.agents == 1 else 10.0, "zero", LINEAR_RANGES)
         space = shared_space(self, task, net, settings, seed)
         return LinearPolicy(task, net, space, self.recorded(settings, seed))
 

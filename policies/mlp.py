@@ -57,9 +57,8 @@ class MlpConfig(PolicySettings):
             hidden=hidden,
             outputs=task.action_size,
         )
-        settings = self.resolve(
-            1.0 if task.agents == 1 else 10.0, "symmetric" if task.symmetries else "orthogonal"
-        )
+        gain = 1.0 if task.agents == 1 else 10.0
+        settings = self.resolve(task, gain, "symmetric" if task.symmetries else "orthogonal")
         options = {"hidden": list(hidden), **self.recorded(settings, seed)}
         return MlpPolicy(task, net, shared_space(self, task, net, settings, seed), options)
 

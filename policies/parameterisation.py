@@ -97,8 +97,7 @@ class PolicySettings:
     orthonormal output rows times sqrt(2), drawn from the seed. "symmetric": the same, but such that
     the symmetries of the task leave it fixed. "identity": the identity pattern. "zero": 0, as
     first layers and biases always have. Preset "centred": "identity" for HOM; for an MLP
-    "symmetric" where the task has symmetries, else "orthogonal". A linear policy has a first layer
-    only."""
+    "symmetric" where the task has symmetries, else "orthogonal". None counts for a linear one."""
 
     ranges: Mapping[str, float] | None = None
     """Half ranges by kind: "first", "hidden" and "bias", and the factor "message". Others keep the
@@ -106,7 +105,7 @@ class PolicySettings:
 
     output_gain: float | None = None
     """Fixed factor before the last tanh. Preset "centred": 10, but 1 for an MLP or a linear policy
-    of one agent."""
+    of one agent. Where actions are discrete it is 1, as tanh makes large numbers equal."""
 
     tied_weights: bool = False
     """Whether weights are tied that the symmetries of the task exchange: one number is searched for
@@ -156,14 +155,15 @@ class PolicySettings:
 
     def resolve(
         self,
+        task: TaskSpec,
         default_gain: float,
         default_centre: str,
         default_ranges: Mapping[str, float] = CENTRED_RANGES,
     ) -> Parameterisation:
-        """Return the settings with the preset filled in; arguments are those of "centred"."""
+        """Return the settings with the preset filled in; defaults are those of "centred"."""
         plain = self.parameterisation == "table3"
         preset = TABLE3_RANGES if plain else default_ranges
-        gain = (1.0 if plain else default_gain) if self.output_gain is None else self.output_gain
+        gain = self.output_gain or (1.0 if plain or task.discrete_actions else default_gain)
         return Parameterisation(
             centre=self.centre or ("zero" if plain else default_centre),
             ranges=dict(preset) | {kind: float(x) for kind, x in (self.ranges or {}).items()},

@@ -59,6 +59,11 @@ class TeamEncoding:
         """Size da of the largest action."""
         return max(codec.size for codec in self._codecs)
 
+    @property
+    def discrete_actions(self) -> bool:
+        """Whether every number of every action serves a choice."""
+        return all(codec.discrete for codec in self._codecs)
+
     def write(
         self, rows: Float, observations: Mapping[str, Any], shown: Collection[str], where: str
     ) -> None:

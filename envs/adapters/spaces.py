@@ -28,6 +28,9 @@ class ActionCodec:
     decode: Callable[[Float], Any]
     """Map from [size] in [-1, 1] to an element of the space."""
 
+    discrete: bool
+    """Whether only the order or the signs of the numbers count."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationCodec:
@@ -56,7 +59,9 @@ def action_codec(space: spaces.Space[Any]) -> ActionCodec:
     if isinstance(space, spaces.Discrete):
         start, kind = int(space.start), np.dtype(space.dtype).type
         return ActionCodec(
-            size=int(space.n), decode=lambda numbers: kind(start + int(numbers.argmax()))
+            size=int(space.n),
+            decode=lambda numbers: kind(start + int(numbers.argmax())),
+            discrete=True,
         )
     if isinstance(space, spaces.MultiDiscrete):
         return _multi_discrete(space)
@@ -65,6 +70,7 @@ def action_codec(space: spaces.Space[Any]) -> ActionCodec:
         return ActionCodec(
             size=int(np.prod(shape)),
             decode=lambda numbers: (numbers > 0.0).astype(np.int8).reshape(shape),
+            discrete=True,
         )
     if isinstance(space, spaces.Tuple | spaces.Dict) and not space.spaces:
         raise RequestError(f"action space {space} cannot be acted in; expected at least one part")
@@ -108,6 +114,8 @@ def observation_codec(space: spaces.Space[Any]) -> ObservationCodec:
 def _require_choices(space: spaces.Space[Any], value: Any) -> None:
     """Refuse a choice out of range, which `flatten` takes for another one or drops.
 
+    So is a number in a Box of integers that is none, which it would cut.
+
     Raises:
         ValueError: names the choice and its space.
     """
@@ -115,6 +123,9 @@ def _require_choices(space: spaces.Space[Any], value: Any) -> None:
         counts: Any = space.n if isinstance(space, spaces.Discrete) else space.nvec
         chosen = np.asarray(value) - space.start
         if not ((chosen >= 0) & (chosen < counts)).all():
+            raise ValueError(f"{value} is not in {space}")
+    elif isinstance(space, spaces.Box) and np.dtype(space.dtype).kind in "iub":
+        if not np.array_equal(np.asarray(value).astype(space.dtype), value):
             raise ValueError(f"{value} is not in {space}")
     elif isinstance(space, spaces.Tuple):
         for part, own in zip(space.spaces, value, strict=True):
@@ -146,7 +157,7 @@ def _box(space: spaces.Box) -> ActionCodec:
         return value.astype(dtype).reshape(shape)
 
     decoders = {"i": decode_whole, "u": decode_whole, "b": decode_bool}
-    return ActionCodec(size=low.size, decode=decoders.get(dtype.kind, decode))
+    return ActionCodec(size=low.size, decode=decoders.get(dtype.kind, decode), discrete=False)
 
 
 def _bounded(space: spaces.Box) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -183,7 +194,7 @@ def _multi_discrete(space: spaces.MultiDiscrete) -> ActionCodec:
         choices = [int(part.argmax()) for part in np.split(numbers, ends[:-1])]
         return (starts + choices).astype(dtype).reshape(shape)
 
-    return ActionCodec(size=int(ends[-1]), decode=decode)
+    return ActionCodec(size=int(ends[-1]), decode=decode, discrete=True)
 
 
 def _composite(parts: list[spaces.Space[Any]], join: Callable[[list[Any]], Any]) -> ActionCodec:
@@ -194,4 +205,5 @@ def _composite(parts: list[spaces.Space[Any]], join: Callable[[list[Any]], Any])
         pieces = np.split(numbers, ends[:-1])
         return join([codec.decode(piece) for codec, piece in zip(codecs, pieces, strict=True)])
 
-    return ActionCodec(size=int(ends[-1]), decode=decode)
+    discrete = all(codec.discrete for codec in codecs)
+    return ActionCodec(size=int(ends[-1]), decode=decode, discrete=discrete)

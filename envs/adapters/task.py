@@ -97,6 +97,7 @@ class AdaptedTask:
             observation_size=self._encoding.observation_size,
             action_size=self._encoding.action_size,
             horizon=known_horizon(steps, task_id),
+            discrete_actions=self._encoding.discrete_actions,
             summary=summary,
         )
         self._begin(np.zeros(0, dtype=np.uint64))

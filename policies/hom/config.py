@@ -92,7 +92,7 @@ class HomConfig(PolicySettings):
             roles = not task.homogeneous_agents
             if self.parameterisation == "table3":
                 roles = roles and task.role_net_in_table3
-        settings = self.resolve(10.0, "identity")
+        settings = self.resolve(task, 10.0, "identity")
         interacting = self.interaction == "coupled" and self.role_interaction
         if interacting and "message" not in (self.ranges or {}):
             settings = replace(settings, ranges={**settings.ranges, "message": 1.0})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rolecast.core.errors import RequestError
+from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.parameterisation import semi_orthogonal
 from rolecast.policies.registry import make_policy
@@ -134,3 +135,20 @@ def test_orthogonal_centres_have_no_preferred_direction() -> None:
     z_square = ((draws**2).mean(axis=0) - 0.25) / (0.25 / sqrt(len(draws)))
     assert np.abs(z_mean).max() < 4.89
     assert np.abs(z_square).max() < 4.89
+
+
+@pytest.mark.parametrize("name", ["hom", "mlp", "linear"])
+def test_the_numbers_of_a_choice_are_seldom_equal(name: str) -> None:
+    """With the gain of other teams tanh made half of them 1, and the first one was taken."""
+    task = make_task("pettingzoo:mpe2.simple_spread_v3?N=3")
+    policy = make_policy(name, task)
+    assert task.spec.discrete_actions
+    assert policy.options["output_gain"] == 1.0
+    assert make_policy(name, TEAM).options["output_gain"] == 10.0
+    assert make_policy(name, task, output_gain=3).options["output_gain"] == 3.0
+    rng = np.random.default_rng(0)
+    seen = rng.uniform(-2.0, 2.0, (40, 3, task.spec.observation_size))
+    weights = policy.space.weights(rng.random((40, policy.space.dimension)))
+    acted = np.sort(policy.act(weights, np.broadcast_to(seen, (40, *seen.shape))), axis=-1)
+    assert np.mean(acted[..., -1] == acted[..., -2]) < 0.05
+    task.close()

@@ -20,6 +20,9 @@ BUDGET_SETTINGS: Final = ("env_steps", "evaluations")
 HOW_IT_RUNS: Final = ("workers", "threads", "address", "step_timeout", "failed_episodes")
 """Settings that may differ between two starts of one search."""
 
+RECORDED_OPTIONS: Final = ("centre", "normalise_share", "output_gain")
+"""Settings of a policy whose defaults are others than they were."""
+
 OPTION_TABLES: Final = ("policy_options", "optimizer_settings")
 """Settings that are compared name by name, since a run has what follows from others, too."""
 
@@ -83,6 +86,6 @@ def recorded_options(run: Mapping[str, Any]) -> dict[str, Any]:
     options = policy.get("options") if isinstance(policy, dict) else None
     if not isinstance(options, dict):
         return {}
-    began = {name: options[name] for name in ("centre", "normalise_share") if name in options}
+    began = {name: options[name] for name in RECORDED_OPTIONS if name in options}
     # Before there was a setting, observations of all of the budget counted.
     return {"normalise_share": 1.0, **began} if "normalise" in options else began

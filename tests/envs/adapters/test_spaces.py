@@ -107,12 +107,30 @@ def test_a_discrete_observation_is_one_hot() -> None:
         (spaces.MultiDiscrete([3, 3], start=[1, 1]), np.array([1, 0])),
         (spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3)]), (1, -1)),
         (spaces.Dict({"room": spaces.Discrete(3)}), {"room": -3}),
+        (spaces.Tuple([spaces.Box(0, 9, (1,), dtype=np.int32)]), (np.array([0.7]),)),
     ],
     ids=str,
 )
 def test_a_choice_that_is_not_in_its_space_is_no_other_one(space: Any, wrong: Any) -> None:
     with pytest.raises(ValueError, match="is not in"):
         observation_codec(space).encode(wrong)
+
+
+@pytest.mark.parametrize(
+    ("space", "discrete"),
+    [
+        (spaces.Discrete(3), True),
+        (spaces.MultiDiscrete([3, 3]), True),
+        (spaces.Tuple([spaces.MultiBinary(3), spaces.Discrete(2)]), True),
+        (spaces.Box(0, 9, (1,), dtype=np.int64), False),
+        (spaces.Dict({"gear": spaces.Discrete(3), "steer": spaces.Box(-1, 1, (1,))}), False),
+    ],
+    ids=str,
+)
+def test_actions_are_discrete_where_every_number_serves_a_choice(
+    space: Any, discrete: bool
+) -> None:
+    assert action_codec(space).discrete is discrete
 
 
 @pytest.mark.parametrize("space", [spaces.Dict(), spaces.Tuple([])], ids=str)

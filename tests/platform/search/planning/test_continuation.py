@@ -7,7 +7,11 @@ import pytest
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.search.planning.config import SearchConfig
-from rolecast.platform.search.planning.continuation import begun_search, continuation
+from rolecast.platform.search.planning.continuation import (
+    begun_search,
+    continuation,
+    recorded_options,
+)
 
 STORED: Final = SearchConfig(
     task="pred_prey_3",
@@ -74,3 +78,10 @@ def test_a_folder_is_needed_and_may_be_new_or_damaged(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(RequestError, match="is damaged: it has no settings"):
         begun_search(tmp_path)
+
+
+def test_a_run_keeps_the_options_whose_defaults_have_changed() -> None:
+    options = {"centre": "identity", "normalise": "none", "output_gain": 10.0, "seed": 3}
+    kept = recorded_options({"policy": {"name": "hom", "options": options}})
+    assert kept == {"centre": "identity", "output_gain": 10.0, "normalise_share": 1.0}
+    assert recorded_options({}) == {}
