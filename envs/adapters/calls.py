@@ -66,3 +66,35 @@ def guarded_call(
     if patience.forgives and bad:  # else the return is refused, with its candidate
         raise RunError(f"task {task_id!r} paid {bad[0]} in {where()}; expected finite rewards")
     return moment
+
+
+def require_agents(
+    moment: Moment,
+    possible: Collection[str],
+    where: Callable[[], str],
+    *,
+    first: bool,
+    task_id: str,
+) -> None:
+    """Refuse an episode that begins without agents, and agents that are not possible.
+
+    Args:
+        moment: shown by an environment that has not failed.
+        possible: names of all agents.
+        where: as in `guarded_call`.
+        first: whether the episode begins.
+        task_id: id of the task.
+    Raises:
+        RunError: names the episode.
+    """
+    if first and not moment.live:
+        raise RunError(
+            f"task {task_id!r} has no agents after {where()}; "
+            "expected `agents` to be set anew, to a copy of possible_agents"
+        )
+    strangers = moment.live.difference(possible)
+    if strangers:
+        raise RunError(
+            f"task {task_id!r} has an agent {min(strangers, key=str)!r} in {where()}; "
+            "expected agents of its possible_agents alone"
+        )

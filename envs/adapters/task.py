@@ -13,7 +13,7 @@ from rolecast.core.errors import ConfigError, RequestError, RunError, stepped_ou
 from rolecast.core.patience import Patience, StepTimeoutError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.adapters.calls import failed_moment, guarded_call
+from rolecast.envs.adapters.calls import failed_moment, guarded_call, require_agents
 from rolecast.envs.adapters.encoding import TeamEncoding
 from rolecast.envs.adapters.episode import Moment, known_horizon
 from rolecast.envs.adapters.membership import membership, seeded_spaces
@@ -272,6 +272,8 @@ class AdaptedTask:
             moment = guarded_call(
                 call, argument, where, seed, patience, task_id=self._id, counted=counted
             )
+            first = not self._steps[episode]
+            require_agents(moment, self._members.everyone, where, first=first, task_id=self._id)
             self._see(episode, moment, counted)
         except RunError as error:
             if patience is None or not patience.forgives:
@@ -294,12 +296,6 @@ class AdaptedTask:
         self._ended[episode] |= moment.ended
         over = not live and self._ended[episode].issuperset(self._agents)
         self._running[episode] = bool(moment.live) and not over
-        strangers = moment.live.difference(self._members.everyone)
-        if strangers:
-            raise RunError(
-                f"task {self._id!r} has an agent {min(strangers, key=str)!r} in "
-                f"{self._where(episode)}; expected agents of its possible_agents alone"
-            )
         rows = self._observations[episode]
         shown = live if self._running[episode] else moment.observations.keys()
         unpaid = (acted & live) - moment.rewards.keys()

@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from rolecast.core.errors import RunError
 from rolecast.envs.registry import make_task
+from tests.envs.adapters.plain_team import PlainTeam
 from tests.envs.adapters.test_task import Unequal
 
 
@@ -119,3 +120,34 @@ def test_a_reward_that_is_not_finite_is_passed_on() -> None:
     task.reset(np.array([9], dtype=np.uint64))
     rewards = [task.step(np.zeros((1, 1, 1)))[1][0] for _ in range(4)]
     np.testing.assert_array_equal(rewards, [1.0, 1.0, np.nan, 1.0])
+
+
+class Deserted(PlainTeam):
+    """Two agents, whose list is set anew in some way before an episode of one step."""
+
+    def __init__(self, way: str) -> None:
+        self.possible_agents, self.way, self.agents = ["left", "right"], way, []
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        if self.way != "forgotten":
+            self.agents = self.possible_agents
+        return {agent: np.zeros(1) for agent in self.agents}, {}
+
+    def step(self, actions: Any) -> Any:
+        before = list(self.agents)
+        for agent in before:
+            self.agents.remove(agent)  # of possible_agents, too
+        ends = dict.fromkeys(before, True)
+        return {}, dict.fromkeys(before, -1.0), ends, dict.fromkeys(before, False), {}
+
+
+@pytest.mark.parametrize("way", ["forgotten", "shared"])
+def test_an_episode_that_begins_without_agents_is_refused(way: str) -> None:
+    """It earned 0 in one step, which is more than any episode of costs."""
+    task = make_task(Deserted, way=way, horizon=5)
+    seeds = np.array([9], dtype=np.uint64)
+    if way == "shared":
+        task.reset(seeds)
+        assert task.step(np.zeros((1, 2, 1)))[1] == [-2.0]
+    with pytest.raises(RunError, match="has no agents after the reset of the episode of seed 9; "):
+        task.reset(seeds)
