@@ -22,10 +22,10 @@ from rolecast.envs.episode_length import (
 )
 from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import RewardTask, set_patience
-from rolecast.envs.spec import OBSERVATION_CLIP, BatchedTask
+from rolecast.envs.rewards.task import RewardTask, set_patience, unwrapped
+from rolecast.envs.spec import OBSERVATION_CLIP, BatchedTask, CallsEnvironment
 from rolecast.envs.symmetry_check import GREATEST_DEVIATION, symmetry_deviations
-from rolecast.envs.trajectory import Trajectory, random_trajectory
+from rolecast.envs.trajectory import Trajectory, random_trajectory, restarts_afresh
 
 CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
 """Seeds of the episodes in the checks."""
@@ -46,7 +46,7 @@ class Check:
     """Result of one check of a task."""
 
     name: str
-    """Name of the check, such as "spaces", "seeding", "payment", "symmetries" or "speed"."""
+    """Name of the check, such as "spaces", "seeding", "payment", "restart" or "speed"."""
 
     ok: bool
     """Whether the check passed."""
@@ -98,9 +98,10 @@ def check_task(
         symmetries = (_symmetries,) if made.spec.symmetries else ()
         ends = (_episodes,) if without_horizon(made) else ()
         teams = (_opposition,) if is_users_team(made) else ()
+        restarts = (_restart,) if _restarts_itself(made) else ()
         checks = (
             *(_spaces, *ends, _seeding, _rewards, *teams, *payment),
-            *(_batch, *symmetries, _speed),
+            *(_batch, *restarts, *symmetries, _speed),
         )
         found.extend(check(made, first) for check in checks)  # those before a failure are kept
     except (RunError, RequestError) as error:
@@ -259,6 +260,23 @@ def _batch(task: BatchedTask, first: Trajectory) -> Check:
             return Check(name="batch", ok=False, detail=detail)
     detail = "each episode is the same alone and beside others"
     return Check(name="batch", ok=True, detail=detail)
+
+
+def _restarts_itself(task: BatchedTask) -> bool:
+    """Return whether a task begins some of its episodes anew by code of its own."""
+    return hasattr(task, "restart") and not isinstance(unwrapped(task), CallsEnvironment)
+
+
+def _restart(task: BatchedTask, first: Trajectory) -> Check:
+    """Check that an episode begun in the place of another equals one of a reset."""
+    ok = restarts_afresh(task, CHECK_SEEDS, first)
+    detail = (
+        "an episode begun in the place of another is as fresh, and the others go on"
+        if ok
+        else "after `restart` of one episode, it or its neighbours are not as `reset` begins them; "
+        "expected observations of all episodes, and nothing kept of the one before"
+    )
+    return Check(name="restart", ok=ok, detail=detail)
 
 
 def _symmetries(task: BatchedTask, first: Trajectory) -> Check:

@@ -16,6 +16,9 @@ from rolecast.envs.spec import BatchedTask
 TRAJECTORY_STEPS: Final = 200
 """Maximum steps of each episode."""
 
+STEPS_BEFORE_RESTART: Final = 2
+"""Steps after which an episode is begun in the place of another."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectory:
@@ -81,6 +84,43 @@ def random_trajectory(task: BatchedTask, seeds: Seeds) -> Trajectory:
         bonus=np.array(bonus),
         done=np.array(done),
     )
+
+
+def restarts_afresh(task: BatchedTask, seeds: Seeds, first: Trajectory) -> bool:
+    """Return whether `restart` gives an episode as `reset` does, and leaves the others alone.
+
+    Args:
+        task: with `restart`.
+        seeds: of the episodes [B], at least two; in place 1 that of place 0 is begun.
+        first: `random_trajectory` of the task and these seeds.
+    Raises:
+        RunError: the task failed.
+    """
+    rows: Any = task
+    keys, random = episode_keys(seeds), SCRIPTED["random"]
+    after = min(STEPS_BEFORE_RESTART, len(first.rewards))
+
+    def same(met: Any, values: NDArray[Any], at: int) -> bool:
+        expected = values[at].copy()
+        expected[1] = values[at - after, 0]
+        return np.array_equal(met, expected, equal_nan=expected.dtype.kind == "f")
+
+    task.reset(seeds)
+    for step in range(after):
+        task.step(random.act(task, keys, step))
+    if not same(rows.restart(np.array([1]), seeds[:1]), first.observations, after):
+        return False
+    for step in range(after, len(first.rewards)):
+        actions = random.act(task, keys, step)
+        actions[1] = random.act(task, keys, step - after)[0]
+        seen, reward, ended, _ = task.step(actions)
+        if not (
+            same(seen, first.observations, step + 1)
+            and same(reward, first.rewards, step)
+            and same(ended, first.done, step)
+        ):
+            return False
+    return True
 
 
 def _require(task: BatchedTask, step: int, name: str, value: Any, batch: int, kinds: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.errors import RunError
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped
@@ -140,6 +141,21 @@ class _Lanes:
                 if len(begun):
                     rows: Any = task
                     observations = rows.restart(begun, self._seeds[self._episode[begun]])
+                    self._require_all(observations)
+
+    def _require_all(self, observations: Float) -> None:
+        """Refuse what `restart` returned of some episodes alone.
+
+        Raises:
+            RunError: says what was expected.
+        """
+        spec = self._task.spec
+        expected = self._width, spec.agents, spec.observation_size
+        if np.shape(observations) != expected:
+            raise RunError(
+                f"task {spec.id!r} returned observations {np.shape(observations)} from restart; "
+                f"expected {expected}, those of all episodes"
+            )
 
     def _count(self, sums: ObservationSums, observations: Float, live: NDArray[np.bool_]) -> None:
         """Add the observations of live episodes to their sums; not the zeros of absent agents."""

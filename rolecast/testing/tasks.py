@@ -13,6 +13,7 @@ import numpy as np
 
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.spec import BatchedTask
+from rolecast.envs.trajectory import random_trajectory, restarts_afresh
 
 FIRST_SEEDS = np.array([11, 2**63 + 1, 33, 11], dtype=np.uint64)
 """Seeds of a batch: one that no signed integer of 64 bits holds, and the first again."""
@@ -68,6 +69,14 @@ class TaskContract:
         for place in range(len(FIRST_SEEDS)):
             alone = played(task, FIRST_SEEDS[place : place + 1])
             require_same_episodes(alone, together.episode(place, len(alone.rewards)))
+        task.close()
+
+    def test_an_episode_begun_in_the_place_of_another_is_as_fresh(self) -> None:
+        """Of a task with `restart`, by which episodes of unequal length share their places."""
+        task = self.make()
+        if hasattr(task, "restart"):
+            first = random_trajectory(task, FIRST_SEEDS)
+            assert restarts_afresh(task, FIRST_SEEDS, first), "restart is not as a reset"
         task.close()
 
     def test_actions_outside_their_range_are_clipped(self) -> None:

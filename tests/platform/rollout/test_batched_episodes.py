@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rolecast.core.errors import RunError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
@@ -118,3 +119,23 @@ def test_the_return_is_what_was_earned_whatever_a_metric_is_named(paid: dict[str
     found = rollout(task, policy, policy.space.centre[None], np.arange(2, dtype=np.uint64))
     np.testing.assert_array_equal(found.returns, [[6.0, 6.0]])
     assert set(found.metrics) == (set() if paid else {"raw_reward"})
+
+
+class Restarts(Shifts):
+    """Shifts whose episodes end one after the other, and which shows those begun anew alone."""
+
+    def restart(self, episodes: NDArray[np.int64], seeds: Seeds) -> Float:
+        self.seeds[episodes] = seeds.astype(np.int64)
+        return self.look()[episodes]
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        seen, none, _, metrics = super().step(actions)
+        return seen, none, self.seeds % 4 < self.steps % 6, metrics
+
+
+def test_a_restart_that_shows_some_episodes_alone_is_refused() -> None:
+    """Lanes were filled up with the last of them, and earned what no episode earns."""
+    task = make_task(Restarts)
+    policy = make_policy("linear", task)
+    with pytest.raises(RunError, match=r"from restart; expected \(16, 2, 1\), those of all"):
+        rollout(task, policy, policy.space.centre[None], np.arange(40, dtype=np.uint64))
