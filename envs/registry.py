@@ -9,7 +9,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, first_line, require_known, unknown_name
 from rolecast.core.lazy_table import load_entry
 from rolecast.core.memory import require_room
 from rolecast.core.validation import plain
@@ -203,13 +203,15 @@ def make_env(task: str | Factory, *, render_mode: str | None = None, **options: 
     Raises:
         RequestError: as in `make_task`; or the task cannot be drawn.
     """
+    from rolecast.envs.adapters.task import AdaptedTask
     from rolecast.envs.faces.gymnasium import TaskGymEnv
     from rolecast.envs.faces.pettingzoo import TaskEnv
+    from rolecast.envs.rewards.task import unwrapped
 
-    drawn_by_env = not isinstance(task, str) or ":" in task
-    if render_mode is not None and drawn_by_env:
-        options["render_mode"] = render_mode
     made = make_task(task, **options)
+    if render_mode is not None and isinstance(unwrapped(made), AdaptedTask):
+        made.close()  # a user's environment is told when it is made
+        made = make_task(task, render_mode=render_mode, **options)
     return (TaskGymEnv if made.spec.agents == 1 else TaskEnv)(made, render_mode)
 
 
@@ -315,10 +317,8 @@ def _made(factory: Factory, options: Mapping[str, Any], task_id: str) -> Any:
     except RequestError:
         raise
     except (Exception, SystemExit) as error:
-        what = (str(error).strip().splitlines() or ["no message"])[0]
-        raise RequestError(
-            f"task {task_id!r} cannot be made: {type(error).__name__} ({what})"
-        ) from error
+        what = f"{type(error).__name__} ({first_line(error)})"
+        raise RequestError(f"task {task_id!r} cannot be made: {what}") from error
 
 
 def _check_options(name: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:

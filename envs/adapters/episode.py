@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError, first_line
 
 SINGLE_AGENT_NAME = "agent"
 """Agent name in a Gymnasium environment."""
@@ -231,10 +231,8 @@ def as_team(env: object, task_id: str) -> TeamEnvironment:
             GymnasiumTeam(env) if isinstance(env, gymnasium.Env) else ParallelTeam(env)
         )
     except Exception as error:
-        what = (str(error).strip().splitlines() or ["no message"])[0]
-        raise RequestError(
-            f"task {task_id!r} has spaces that cannot be read: {type(error).__name__} ({what})"
-        ) from error
+        what = f"{type(error).__name__} ({first_line(error)})"
+        raise RequestError(f"task {task_id!r} has spaces that cannot be read: {what}") from error
     _require_spaces(team, task_id)
     return team
 

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, first_line
 
 PICTURE_WIDTH: Final = 384
 PICTURE_HEIGHT: Final = 288
@@ -109,8 +109,7 @@ def _context() -> Any:
         try:
             return import_module(f"mujoco.{backend}").GLContext(PICTURE_WIDTH, PICTURE_HEIGHT)
         except Exception as error:  # noqa: BLE001  # drivers fail in all ways; all are told below
-            what = (str(error).strip().splitlines() or ["no message"])[0]
-            failures.append(f"{backend}: {type(error).__name__} ({what})")
+            failures.append(f"{backend}: {type(error).__name__} ({first_line(error)})")
     raise RequestError(
         f"MuJoCo can draw nothing off screen here: {'; '.join(failures)}; "
         "expected the libraries of EGL or OSMesa, or MUJOCO_GL to name what is there"
