@@ -125,7 +125,8 @@ def play_at_random(task: BatchedTask, *, env_steps: int, seed: int) -> Play:
 def _block(task: BatchedTask, rng: np.random.Generator) -> Play:
     """Play one block of episodes."""
     spec = task.spec
-    observations = task.reset(rng.integers(0, 2**63, BLOCK_EPISODES).astype(np.uint64))
+    seeds = rng.integers(0, 2**63, BLOCK_EPISODES).astype(np.uint64)
+    observations = np.array(task.reset(seeds))  # a task may write the next step into it
     live = np.ones(BLOCK_EPISODES, dtype=bool)
     entries, changes, rewards, lives = [], [], [], []
     actions = np.zeros((BLOCK_EPISODES, spec.agents, spec.action_size))

@@ -10,6 +10,7 @@ from rolecast.envs.found_symmetries import find_symmetries, proposals
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.random_play import Moments, moments, play_at_random
 from rolecast.envs.registry import make_task
+from rolecast.envs.spec import TaskSpec
 from rolecast.envs.symmetry import SignedPlaces, Symmetry, apply_places, index_and_sign
 from rolecast.policies.registry import make_policy
 
@@ -164,3 +165,33 @@ def test_weights_follow_what_was_found() -> None:
     assert ties is not None
     assert ties.max() == 61  # by the square alone; 57 with the exchange of landmarks
     assert make_policy("hom", task, symmetries=[]).space.ties is None
+
+
+class Counting:
+    """Shows its steps, in one array for all of them or in one of its own each."""
+
+    spec = TaskSpec(id="counting", agents=1, observation_size=1, action_size=1, horizon=4)
+
+    def __init__(self, *, in_place: bool) -> None:
+        self._in_place = in_place
+
+    def reset(self, seeds: Seeds) -> Float:
+        self._seen = np.zeros((len(seeds), 1, 1))
+        return self._seen
+
+    def step(self, actions: Float) -> Any:
+        if not self._in_place:
+            self._seen = self._seen.copy()
+        self._seen += 1.0
+        ended = self._seen[:, 0, 0] == self.spec.horizon
+        return self._seen, np.zeros(len(actions)), ended, {}
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_task_may_write_the_next_step_into_the_same_array(in_place: bool) -> None:
+    play = play_at_random(Counting(in_place=in_place), env_steps=1, seed=0)
+    np.testing.assert_array_equal(play.entries[:, 0, 0, 0], [0.0, 1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(play.changes[:, 0, 0, 0], 1.0)
