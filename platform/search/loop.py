@@ -72,7 +72,7 @@ class Search:
         self._unkept: Batch | None = None
         self._start = clock()
         self._wall_before = self.seen.wall_time_s
-        self._checkpoints = CheckpointTimer(clock)
+        self._checkpoints = CheckpointTimer(clock, least_s=None if alike else 0.0)
         self._evaluating_s, self._tabled = 0.0, 0
         self._episode_s: float | None = None
 

@@ -127,19 +127,23 @@ def replay(
     Args:
         session: in the state before the first of them.
         batches: in order, whole.
-        asked_alike: whether it is asked for them again, as before. Else it is told of them, and
-            then asked for as many candidates as it had been, none of which counts.
+        asked_alike: whether it asks for them again, as before. Else what it asks for before each
+            batch, by which it takes one batch from the next, counts for nothing; and it is asked
+            for as many candidates more as had been under way.
     Raises:
         RunError: it asks for other candidates than it did.
     """
     same = True
     for batch in batches:
         candidates: Float | None = batch.candidates
-        if batch.kind is Kind.SEARCH and asked_alike:
+        if batch.kind is Kind.SEARCH:
             wanted = BatchRequest(q=len(batch.candidates), spent=batch.spent)
             asked = session.tell_and_ask(None, wanted).candidates
-            same = _same(asked, batch.candidates, f"batch {batch.index}") and same
-            candidates = None
+            if asked_alike:
+                same = _same(asked, batch.candidates, f"batch {batch.index}") and same
+                candidates = None
+            else:
+                session.forget_pending()
         told = EvaluatedBatch(
             candidates=candidates,
             returns=batch.observed_means,

@@ -177,10 +177,17 @@ def _part_file(path: Path, number: int) -> Path:
 class CheckpointTimer:
     """Tells when the next checkpoint is due."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], *, least_s: float | None = None) -> None:
+        """Begin to count.
+
+        Args:
+            clock: in seconds.
+            least_s: seconds between two checkpoints, at least; None: `CHECKPOINT_INTERVAL_S`.
+        """
         self._clock = clock
         self._last = clock()
-        self._interval = CHECKPOINT_INTERVAL_S
+        self._least_s = CHECKPOINT_INTERVAL_S if least_s is None else least_s
+        self._interval = self._least_s
 
     @property
     def due(self) -> bool:
@@ -193,7 +200,7 @@ class CheckpointTimer:
         began = self._clock()
         yield
         self._last = self._clock()
-        self._interval = max(CHECKPOINT_INTERVAL_S, (self._last - began) / CHECKPOINT_SHARE)
+        self._interval = max(self._least_s, (self._last - began) / CHECKPOINT_SHARE)
 
 
 def read(path: Path, *, disk: Disk = LOCAL_DISK) -> list[Batch]:

@@ -21,6 +21,7 @@ from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.resilient_optimizer import replay
@@ -175,10 +176,17 @@ def test_a_stopped_search_goes_on_without_what_was_under_way(begin: Begin, tmp_p
 @pytest.mark.parametrize(
     ("optimizer", "settings"), [("random", {}), ("gp_ucb", {}), ("cmaes", {"population": 40})]
 )
+@pytest.mark.parametrize("share", [1e9, 1e-9], ids=["with its state", "with its first state"])
 def test_a_search_that_is_stopped_again_and_again_evaluates_no_candidate_twice(
-    optimizer: str, settings: dict[str, Any], begin: Begin, tmp_path: Path
+    optimizer: str,
+    settings: dict[str, Any],
+    share: float,
+    begin: Begin,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """No state is saved in the seconds that it takes, so each part begins with the history."""
+    """Each part begins with the state after the last batch, or with the first and the history."""
+    monkeypatch.setattr(journal, "CHECKPOINT_SHARE", share)
     plan = plan_of(tmp_path / "run", optimizer=optimizer, optimizer_settings=settings)
     for steps in (4, 4, 4, None):
         search = begin(plan)
@@ -188,6 +196,23 @@ def test_a_search_that_is_stopped_again_and_again_evaluates_no_candidate_twice(
     assert search.spent.evaluations == 60
     apart = np.abs(found[:, None] - found[None]).max(-1)[np.triu_indices(len(found), 1)]
     assert apart.min() > 1e-6
+
+
+@pytest.mark.parametrize("share", [1e9, 1e-9], ids=["with its state", "with its first state"])
+def test_a_search_that_goes_on_is_where_it_was(
+    share: float, begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All batches since its last state were learned from as one, and so were moved by once."""
+    monkeypatch.setattr(journal, "CHECKPOINT_SHARE", share)
+    plan = plan_of(tmp_path / "run", evaluations=900, batch_size=20)
+    first = begin(plan)
+    run(first, steps=30)
+    moved = np.linalg.norm(first.incumbent - 0.5)
+    assert moved > 0.1
+    first._folder.release()
+    again = begin(plan)
+    run(again, steps=1)
+    assert np.linalg.norm(again.incumbent - first.incumbent) < 0.3 * moved
 
 
 @pytest.mark.parametrize("numbers", [[[4, 5, 6, 7]], [[4, 5, 6, 7], [1, 8, 9, 11]], [[15, 14]]])
