@@ -207,10 +207,10 @@ class UsesPolicyStructure(Protocol):
 
 @runtime_checkable
 class NeedsPolicy(Protocol):
-    """Settings of an optimiser, some values of which only a search of a policy can use."""
+    """Settings of an optimiser, some values of which only a search of weights can use."""
 
     def require_black_box(self) -> None:
-        """Refuse those values for a black box.
+        """Refuse those values for a black box, and for weights that are tied.
 
         Raises:
             ConfigError: names the setting.

@@ -40,11 +40,14 @@ STRUCTURE_RULES: Final[Rules] = {
 
 BLACK_BOX_RULES: Final[Rules] = {
     "structure": Rule(
-        lambda value: value in (None, "found", "none"), "'found' or 'none' for a black box"
+        lambda value: value in (None, "found", "none"),
+        "'found' or 'none' for a black box or tied weights",
     ),
-    "structure_source": Rule(lambda value: value in (None, "returns"), "'returns' for a black box"),
+    "structure_source": Rule(
+        lambda value: value in (None, "returns"), "'returns' for a black box or tied weights"
+    ),
 }
-"""Values that have an effect where there is no policy."""
+"""Values that have an effect where there are no weights of a policy, or only orbits of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from rolecast.platform.optimizers.mcbo.node_data import single_episode
 from rolecast.platform.optimizers.protocol import (
     HasInitialDesign,
     HintsByEvaluations,
+    NeedsPolicy,
     OptimizerConfig,
     UsesCausalGraph,
     UsesPolicyStructure,
@@ -77,14 +78,22 @@ def evaluation_hints(config: OptimizerConfig, count: int) -> dict[str, Any]:
     return _empty(config, known)
 
 
-def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:
+def initial_design(config: OptimizerConfig, policy: Policy, *, seed: int) -> Float | None:
     """Return the initial design [T0, D], evaluated before the optimiser is built.
 
-    None unless the config is a `HasInitialDesign` and gives some.
+    None unless the config is a `HasInitialDesign` and gives some; and where weights are tied, since
+    a structure of weights says nothing about a cube of orbits.
+
+    Raises:
+        ConfigError: weights are tied, and a structure is asked for that only weights have.
     """
+    if policy.space.tied and isinstance(config, UsesPolicyStructure):
+        if isinstance(config, NeedsPolicy):
+            config.require_black_box()
+        return None
     if not isinstance(config, HasInitialDesign):
         return None
-    return config.initial_design(dimension=dimension, seed=seed)
+    return config.initial_design(dimension=policy.space.dimension, seed=seed)
 
 
 def find_structure(
@@ -92,15 +101,13 @@ def find_structure(
 ) -> dict[str, Any] | None:
     """Find the structure that the optimiser can use, as JSON values for structure.json.
 
-    None for tied weights: cliques of weights say nothing about a cube of orbits.
-
     Args:
         config: finds it, if it is a `UsesPolicyStructure`.
         policy: whose weights are searched.
         candidates: [T0, D], the initial design.
         observations: [S, n, do], states met by running it.
     """
-    if not isinstance(config, UsesPolicyStructure) or policy.space.tied:
+    if not isinstance(config, UsesPolicyStructure):
         return None
     return config.find_structure(policy, candidates, observations)
 

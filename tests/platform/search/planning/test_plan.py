@@ -119,3 +119,25 @@ def test_an_optimiser_without_a_method_is_refused_before_it_searches(
         make_plan(SearchConfig(task="pred_prey_3", optimizer="random"))
     with pytest.raises(RequestError, match=expected):
         make_optimizer("random", dimension=2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        ({"structure": "full"}, "structure is 'full'; expected 'found' or 'none' for a black box"),
+        ({"structure": "found", "structure_source": "policy"}, "structure_source is 'policy'; exp"),
+        ({"structure": "found"}, None),
+        ({"configuration": "paper"}, None),
+    ],
+)
+def test_tied_weights_have_no_structure_of_weights(settings: Any, refused: str | None) -> None:
+    """Sixteen policies were evaluated for cliques that nobody then looked for."""
+    config = SearchConfig(
+        task="pred_prey_3", policy_options={"tied_weights": True}, optimizer_settings=settings
+    )
+    if refused is None:
+        assert make_plan(config).design is None
+        return
+    with pytest.raises(RequestError, match=refused) as said:
+        make_plan(config)
+    assert "or tied weights" in str(said.value)
