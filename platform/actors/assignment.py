@@ -278,9 +278,9 @@ class OpenBatch:
         return deque(chunk for chunk, since in latest.items() if since < before)
 
 
-def process_died(chunk: Chunk) -> RunError:
-    """Return the error of a chunk whose process dies again and again."""
+def process_died(chunk: Chunk, why: str) -> RunError:
+    """Return the error of a chunk whose process dies again and again; Ray says why."""
     return RunError(
         f"{chunk.labels[0]}: the process that runs the task died {CALL_RETRIES + 1} times; "
-        "expected a task that does not end its process"
+        f"expected a task that does not end its process, and memory enough for it ({why})"
     )

@@ -19,7 +19,7 @@ from rolecast.core.errors import RunError
 from rolecast.core.threads import OneThread, available_cores
 from rolecast.core.types import Float
 from rolecast.platform.actors.cluster import CALL_RETRIES, Cluster, node_cpus, require_picklable
-from rolecast.platform.actors.messages import answer
+from rolecast.platform.actors.messages import ACTOR_DEATHS, answer
 from rolecast.platform.optimizers.duets.agent import require_values
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.duets.server import EpochRecord
@@ -107,7 +107,7 @@ class RemoteParty:
     def _answer(self, reference: Any) -> Any:
         try:
             return answer(reference)
-        except ray.exceptions.RayActorError as error:
+        except ACTOR_DEATHS as error:
             raise RunError(
                 f"{self.label}: the process died {CALL_RETRIES + 1} times in one call; does the "
                 "function end its process?"

@@ -11,6 +11,9 @@ from typing import Any, Final, Protocol
 
 import ray
 
+ACTOR_DEATHS: Final = (ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError)
+"""Errors that mean that an actor's process is gone; the second where its node lacked memory."""
+
 
 class Messages(Protocol):
     """Answers of actors, and the clock by which they are late."""
@@ -31,7 +34,7 @@ class Messages(Protocol):
         """Return what an actor answers, or raise what it raised.
 
         Raises:
-            RayActorError: its process is gone for good.
+            RayActorError: its process is gone for good; or another of `ACTOR_DEATHS`.
             ObjectLostError: the answer is gone with its node.
         """
 

@@ -12,6 +12,7 @@ from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster, require_picklable, resources
 from rolecast.platform.actors.dispatcher import dispatchers
 from rolecast.platform.actors.exporter import SearchMetrics
+from rolecast.platform.actors.messages import ACTOR_DEATHS
 from rolecast.platform.actors.optimizer_actor import RemoteSession
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.actors.rollout_actor import RolloutActor
@@ -25,7 +26,7 @@ from rolecast.policies.protocol import Policy
 class RayBackend:
     """Actors on a cluster."""
 
-    losses: tuple[type[Exception], ...] = (ray.exceptions.RayActorError,)
+    losses: tuple[type[Exception], ...] = ACTOR_DEATHS
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ from rolecast.platform.actors.assignment import (
     process_died,
     unpacked,
 )
-from rolecast.platform.actors.messages import RAY_MESSAGES, Messages, cause_of_death
+from rolecast.platform.actors.messages import ACTOR_DEATHS, RAY_MESSAGES, Messages, cause_of_death
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.rollout.sizes import LIGHT_BATCH_S
@@ -188,7 +188,7 @@ class RayEvaluator:
                 worker.nodes, worker.pid = self._messages.answer(reference)
             except (ray.exceptions.ObjectLostError, ray.exceptions.ActorUnavailableError):
                 self._awaited[worker.handle.place.remote()] = worker  # the answer's node was lost
-            except (ray.exceptions.RayActorError, RunError) as error:
+            except (*ACTOR_DEATHS, RunError) as error:
                 self._leave_out(worker, error)
             else:
                 if was_there:
@@ -243,11 +243,11 @@ class RayEvaluator:
         call.worker.calls -= 1
         try:
             reply: Reply = unpacked(self._messages.answer(reference))
-        except ray.exceptions.RayActorError as error:
+        except ACTOR_DEATHS as error:
             missing = batch.missing(call, self._calls.values())
             first = not call.waits_behind(self._calls.values())
             if missing and first and call.worker.size == 1:
-                raise process_died(batch.owed[missing[0]]) from error
+                raise process_died(batch.owed[missing[0]], cause_of_death(error)) from error
             batch.waiting.extend(missing)
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import ray
 from numpy.typing import NDArray
 
 from rolecast.core.errors import RunError
+from rolecast.platform.actors.ray_backend import RayBackend
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Proposal
@@ -68,6 +70,23 @@ def test_a_lost_optimizer_comes_back_as_it_was(deaths: set[int]) -> None:
     for one, other in zip(candidates_of(deaths, notes), candidates_of(set()), strict=True):
         np.testing.assert_array_equal(one, other)
     assert len(notes) == len(deaths)
+
+
+class Starved(LocalSession):
+    """Killed for want of memory, which Ray tells by an error of another kind."""
+
+    def tell_and_ask(self, *_: Any, **__: Any) -> OptimizerReply:
+        raise ray.exceptions.OutOfMemoryError("no memory")  # type: ignore[no-untyped-call]
+
+
+def test_an_optimizer_that_was_killed_for_want_of_memory_is_rebuilt() -> None:
+    config, notes = RandomConfig(), list[str]()
+    starved = Starved(config, dimension=2, seed=0)
+    sessions = iter((starved, LocalSession(config, dimension=2, seed=0)))
+    losses = RayBackend.losses
+    keeper = ResilientOptimizer(lambda: next(sessions), losses, notes.append, state=None, since=[])
+    assert keeper.advance(None, BatchRequest(q=3, spent=0.0)).candidates is not None
+    assert len(notes) == 1
 
 
 def test_an_optimizer_that_always_dies_ends_the_search() -> None:
