@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.core.rounding import digits_for
 from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
@@ -61,8 +62,10 @@ def evaluate(
         print_json(asdict(result))
         return
     error, paid = result.episode_return_stderr, result.observed_return_mean
-    mean = f"{result.episode_return_mean:.2f}" + ("" if error is None else f" +- {error:.2f}")
-    learner = "" if paid in (None, result.episode_return_mean) else f", paid as {paid:.2f}"
+    digits = digits_for(result.episode_return_mean, error, least=2)
+    mean = f"{result.episode_return_mean:.{digits}f}"
+    mean += "" if error is None else f" +- {error:.{digits}f}"
+    learner = "" if paid in (None, result.episode_return_mean) else f", paid as {paid:.{digits}f}"
     failed = result.failed_episodes
     lost = f", of which {failed} failed and count as the lowest return" if failed else ""
     episodes_text = f"{result.episodes} episodes{lost}"

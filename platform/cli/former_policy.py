@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.output import warn
 
 
@@ -13,5 +14,5 @@ def tell_of_former_policy(folder: Path) -> None:
     if run.summary_file.is_file() and run.policy_folder.is_dir() and run.read_summary() is None:
         warn(
             f"{folder} goes on: this is the policy of the smaller budget before; rolecast resume "
-            f"{folder} brings the present one"
+            f"{in_shell(folder)} brings the present one"
         )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.bandit import tell_bandit, told_how_to_go_on
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.loggers import Log, callbacks
@@ -82,8 +83,8 @@ def resume(
         return
     if (folder / EXPERIMENT_FILE).is_file():
         raise RequestError(
-            f"{folder} is a comparison; go on with it by: rolecast compare NAME --out {folder} "
-            "--resume"
+            f"{folder} is a comparison; go on with it by: rolecast compare NAME "
+            f"--out {in_shell(folder)} --resume"
         )
     found = resume_search(
         folder,

@@ -160,7 +160,8 @@ def search(
     from rolecast.platform.search import run
     from rolecast.platform.search.progress import progress_for
 
-    progress = shown(progress_for(sys.stderr, json=log_json))
+    asked = progress_for(sys.stderr, json=log_json)
+    progress = asked if log_json else shown(asked)  # lines that were asked for are not left out
     if again is None:
         result = run.search(progress=progress, callbacks=told, **request)
     else:

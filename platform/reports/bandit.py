@@ -82,4 +82,4 @@ def _settings(request: dict[str, Any]) -> Markup:
 
 
 def _cell(value: Any) -> object:
-    return value if isinstance(value, int | float) else str(value)
+    return value if isinstance(value, int | float) else "unknown" if value is None else str(value)

@@ -103,8 +103,8 @@ class Run:
     def playable(self) -> bool:
         """Whether a page of `rolecast play` beside the run is of the policy that the run has."""
         page, policy = self.folder.path / PLAY_FILE, self.folder.policy_folder
-        if not (page.is_file() and policy.is_dir()):
-            return False
+        if not (page.is_file() and policy.is_dir()) or self.folder.read_summary() is None:
+            return False  # the policy of a run that goes on is that of a smaller budget
         with page.open(encoding="utf-8", errors="replace") as text:
             return weights_digest(load_policy(policy).weights) in text.read(MOST_HEAD_LETTERS)
 

@@ -74,9 +74,14 @@ class WrittenNumber(float):
     @classmethod
     def with_digits(cls, value: float, digits: int) -> "WrittenNumber":
         """Return a number that is written with so many digits after the point."""
-        found = cls(value)
-        found.text = f"{value:,.{digits}f}"
-        return found
+        return as_written(f"{value:,.{digits}f}")
+
+
+def as_written(text: str) -> WrittenNumber:
+    """Return the number of a text, which may separate thousands, to be written like that."""
+    found = WrittenNumber(text.replace(",", ""))
+    found.text = text
+    return found
 
 
 def rounded(mean: float, stderr: float | None) -> tuple[float, float | str]:

@@ -29,6 +29,7 @@ from rolecast.platform.reports.incumbents import (
     incumbents_of,
 )
 from rolecast.platform.reports.page import (
+    as_written,
     captioned,
     inline_image,
     links,
@@ -116,7 +117,7 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
     run = Run.read(path, trust=trust)
     with closing(run.task()) as task:
         policy = run.policy(task)
-        measured = RunMeasurements.read(run.folder)
+        measured = RunMeasurements.read(run.folder, after=len(run.batches))
         graph = causal_graph_of(run, task)
         moves = not isinstance(unwrapped(task), HasCausalGraph)  # whose episodes have one step
         yardsticks = measured.yardsticks if measured is not None else ()
@@ -216,15 +217,15 @@ def _episodes(run: Run, measured: RunMeasurements | None) -> list[Markup]:
 
 
 def _certificate(run: Run) -> list[Markup]:
-    """Tabulate what `rolecast certify` has bounded; nothing where it was not run."""
-    if not run.folder.policy_folder.is_dir():
+    """Tabulate what `rolecast certify` has bounded of the run's result; nothing without either."""
+    if not run.folder.policy_folder.is_dir() or run.folder.read_summary() is None:
         return []
     trained = load_policy(run.folder.policy_folder)
     certificate = trained.certificate
     if certificate is None:
         return []
     rows = [
-        (name, float(bound_text(name, bound["at_least"])), bound["mean"], bound["method"])
+        (name, as_written(bound_text(name, bound["at_least"])), bound["mean"], bound["method"])
         for name, bound in certified_bounds(certificate)
     ]
     head = ("", "at least", "mean", "method; what it takes for granted")

@@ -36,7 +36,7 @@ def write_report_of_several(paths: Sequence[str | Path], out: str | Path) -> Pat
     runs = [Run.read(path) for path in paths]
     tasks = sorted({_parted(run)[0] for run in runs})
     if len(tasks) > 1:
-        raise RequestError(f"the runs are of different tasks, {tasks}; expected one task")
+        raise RequestError(f"the runs are of different tasks, {tasks}; expected folders of one")
     names = _names([Path(path) for path in paths])
     target = Path(out)
     text = page(
@@ -86,7 +86,7 @@ def _curves(names: Sequence[str], runs: Sequence[Run]) -> Markup:
     yardsticks: dict[str, float] = {}
     sources: dict[str, None] = {}
     for place, (name, run) in enumerate(zip(names, runs, strict=True)):
-        measured = RunMeasurements.read(run.folder)
+        measured = RunMeasurements.read(run.folder, after=len(run.batches))
         incumbents = incumbents_of(run, measured)
         sources[incumbents.source] = None
         if measured is not None:

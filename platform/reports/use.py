@@ -9,7 +9,10 @@ from rolecast.core.files import in_shell
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import links, paragraph, preformatted, section
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX
+from rolecast.platform.search.records.history import Kind
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+
+SAME_SEARCH: Final = "The same search again:"
 
 FILES_BESIDE: Final = (
     ("policy.json", "policy/policy.json"),
@@ -37,7 +40,9 @@ def use_again(run: Run, *, moves: bool) -> Markup:
     parts = []
     if (folder / "run.toml").is_file() and not callable_task:
         again = f"rolecast search --config {in_shell(folder / 'run.toml')} --out {name}-again"
-        parts += [paragraph("The same search again:"), preformatted(again)]
+        extended = any(batch.kind is Kind.CONFIRM for batch in run.batches[:-1])
+        same = "Another search, of this budget from its start:" if extended else SAME_SEARCH
+        parts += [paragraph(same), preformatted(again)]
     parts += [
         paragraph("Score it, film it, go on:" if moves else "Score it, go on:"),
         preformatted("\n".join(commands)),

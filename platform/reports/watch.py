@@ -6,6 +6,7 @@ from math import ceil
 from pathlib import Path
 from typing import Final
 
+from rolecast.core.errors import RequestError
 from rolecast.core.files import is_file
 from rolecast.core.locks import is_locked
 from rolecast.core.terminal import clock_time
@@ -72,9 +73,10 @@ def leave_page(folder: Path, *, trust: bool = False) -> None:
 def _standing(run: RunFolder) -> str:
     """Say when a search was running, in local time, and how far it was."""
     begun = time.strftime("Running at %H:%M:%S on %Y-%m-%d")
-    if not is_file(run.status_file):
+    try:
+        status = read_progress(run.status_file)
+    except RequestError:  # it is not there before the first batch, or a power cut took it
         return f"{begun}."
-    status = read_progress(run.status_file)
     left = status["time_left_s"]
     ends = "" if left is None else f", {clock_time(left)} left"
     return f"{begun}: {status['spent']:.0%} of the budget is spent{ends}."

@@ -259,8 +259,9 @@ def run_to_end(
             kind = AsynchronousSearch if plan.config.asynchronous else Search
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)
-            settings = asdict(plan.config)
-            told = Told(callbacks, folder.path, settings, folder.clock, search.leave_out)
+            told = Told(callbacks, folder.path, asdict(plan.config), folder.clock, search.leave_out)
+            if not search.finished:
+                folder.disk.remove(folder.status_file)  # of a part before this one
             if record is not None:
                 if not search.finished:
                     search.prepare()

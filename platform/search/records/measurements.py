@@ -163,12 +163,20 @@ class RunMeasurements:
     """What roles do in the last incumbent; None of a policy without."""
 
     @classmethod
-    def read(cls, folder: RunFolder) -> Self | None:
-        """Return what is stored in a run's folder; None if nothing of this version is."""
+    def read(cls, folder: RunFolder, *, after: int | None = None) -> Self | None:
+        """Return what is stored in a run's folder; None if nothing of this version is.
+
+        Args:
+            folder: of the run.
+            after: batches of the run; yardsticks alone hold of a longer one than was measured.
+        """
         if not is_file(folder.measurements_file):
             return None
         with made_again_by_resume(folder.measurements_file):
-            return cls._of_json(read_json(folder.measurements_file), folder.measurements_file)
+            found = cls._of_json(read_json(folder.measurements_file), folder.measurements_file)
+        if found is None or after in (None, found.batches):
+            return found
+        return cls(batches=found.batches, yardsticks=found.yardsticks)
 
     @classmethod
     def _of_json(cls, values: Mapping[str, Any], path: Path) -> Self | None:

@@ -210,3 +210,19 @@ def test_a_sweep_of_no_task_is_refused_at_once(rolecast_command: Command, tmp_pa
     ended = rolecast_command(*words, "--out", tmp_path / "sweep")
     assert ended.returncode == 2
     assert "optimizer=random: no task is given; expected TASK" in ended.stderr
+
+
+def test_a_file_that_says_something_else_asks_for_other_searches(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    """The same line was answered by the results of the file as it had been."""
+    file, out = tmp_path / "small.toml", tmp_path / "both"
+    file.write_text('task = "pred_prey_3"\nevaluations = 8\nepisodes = 2\nbatch_size = 4\n')
+    small = ("--workers", "0", "--out", out)
+    words = ("search", "-m", "--config", file, "--optimizer", "random,snes", *small)
+    assert rolecast_command(*words).returncode == 0
+    assert rolecast_command(*words).returncode == 0
+    file.write_text(file.read_text().replace("= 8", "= 12"))
+    refused = rolecast_command(*words)
+    assert refused.returncode == 2
+    assert "is of another search" in refused.stderr

@@ -1,6 +1,7 @@
 """--quiet leaves results and errors, --verbose adds versions, and long loading is told."""
 
 import io
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,15 @@ def test_a_quiet_search_says_nothing_and_a_quiet_error_is_told(
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     again = rolecast_command(*words, "--quiet")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+
+
+def test_lines_of_json_that_were_asked_for_are_told_by_a_quiet_search_too(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    words = ("search", "pred_prey_3", "--optimizer", "random", *SMALL, "--out", tmp_path / "run")
+    ended = rolecast_command(*words, "--quiet", "--log-json")
+    lines = [json.loads(line) for line in ended.stderr.splitlines()]
+    assert len(lines) > 2
 
 
 def test_a_verbose_command_ends_with_versions_and_seconds(rolecast_command: Command) -> None:

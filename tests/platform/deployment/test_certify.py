@@ -18,7 +18,7 @@ from rolecast.platform.deployment.config import CertifyConfig, ExportConfig
 from rolecast.platform.deployment.export import export_policy
 from rolecast.platform.reports.run import write_report
 from rolecast.policies.artefact import load_policy
-from rolecast.policies.certificate import certificate_sentence
+from rolecast.policies.certificate import bound_text, certificate_sentence
 
 TRIALS = 4000
 
@@ -85,7 +85,8 @@ def test_a_certificate_is_stored_and_printed_in_the_exported_header(
     assert (stored["seed"], stored["returns_within"]) == (0, [-1e4, 1e4])
     sentence = certificate_sentence(after.certificate)
     assert sentence is not None
-    assert "Certificate" in write_report(run).read_text()
+    bound = bound_text("mean return", found.episode_return.at_least)  # rounded down
+    assert f">{bound}<" in write_report(run).read_text().split("Certificate")[1]
     export_policy(run, tmp_path / "out", ExportConfig())
     assert sentence in (tmp_path / "out" / "rolecast_policy.h").read_text()
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())

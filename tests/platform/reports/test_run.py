@@ -22,8 +22,12 @@ from rolecast.platform.reports.incumbents import (
     incumbents_of,
 )
 from rolecast.platform.reports.run import write_measured_report, write_report
+from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.history import Kind
+from rolecast.platform.search.records.measurements import RunMeasurements, write_measurements
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.run import resume, search
 from rolecast.policies.artefact import load_policy
 from rolecast.policies.certificate import weights_digest
 
@@ -254,3 +258,41 @@ def test_a_task_that_cannot_be_drawn_here_still_has_a_report(
     text = write_report(out).read_text()
     assert "Earlier incumbents" in text
     assert "After 6 env steps" in text
+
+
+def test_figures_of_a_former_incumbent_are_not_those_of_the_last(run_copy: Path) -> None:
+    """As of a run that was extended, while `watch` shows it; its yardsticks still hold."""
+    folder = RunFolder.open(run_copy)
+    measured = RunMeasurements.read(folder)
+    assert measured is not None
+    whole = write_report(run_copy).read_text()
+    write_measurements(folder, replace(measured, batches=measured.batches - 1))
+    left = write_report(run_copy).read_text()
+    for heading in ("Single episodes", "What roles do"):
+        assert heading in whole
+        assert heading not in left
+    assert "evaluated again" not in left
+    assert "scripted chase" in left
+
+
+def test_a_run_that_was_extended_is_another_search_from_its_start(tmp_path: Path) -> None:
+    """And while its first new batch is evaluated, nothing is told of where it stood before."""
+
+    class Looking(Silent):
+        stood: bool | None = None
+
+        def note(self, text: str) -> None:
+            if text.startswith("going on"):
+                self.stood = (tmp_path / "run" / "status.json").exists()
+
+    small: dict[str, Any] = {"optimizer": "random", "policy": "linear", "batch_size": 4}
+    search("pred_prey_3", out=tmp_path / "run", evaluations=8, episodes=2, workers=0, **small)
+    (tmp_path / "run" / "status.json").write_text("{}")
+    assert "The same search again:" in write_report(tmp_path / "run").read_text()
+    looking = Looking()
+    resume(tmp_path / "run", evaluations=16, progress=looking)
+    assert looking.stood is False
+    assert (
+        "Another search, of this budget from its start:"
+        in write_report(tmp_path / "run").read_text()
+    )
