@@ -6,7 +6,6 @@
 A comparison takes hours, so it can be stopped and started: each trial goes on from its last point.
 """
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -197,8 +196,9 @@ def gather_rows(
 ) -> None:
     """Take the rows of an experiment's trials into the results file of a table.
 
-    The folder of the comparison is removed when none of its trials has begun and is not over.
-    A folder of another plan stays as it is: its trials were not made by this one's settings.
+    The folder of the comparison is removed when none of its trials has begun and is not over, and
+    no other process runs it. A folder of another plan stays as it is: its trials were not made by
+    this one's settings.
     """
     folder = _folder(path, experiment)
     if not folder.known:
@@ -225,10 +225,33 @@ def gather_rows(
     over = finished(news.values())
     for key in filter(over.__contains__, news):
         note(f"{key}: {table.line(news[key])}")
-    keys = {trial.plan.trial: trial.key for trial in trials}
-    if all(keys.get(name) in done | over for name in begun) and not status.failures():
-        shutil.rmtree(folder.path)
-        forget_commits(folder)
+    kept_trials = {trial.plan.trial for trial in trials if trial.key in done | over}
+    if _leaves_nothing(status, kept_trials):
+        _remove_unless_run(folder, experiment, kept_trials)
+
+
+def _leaves_nothing(status: ComparisonStatus, kept_trials: set[str]) -> bool:
+    """Return whether each trial that has begun is kept as a row."""
+    begun = {each.plan.trial for each in status.trials if each.begun}
+    return begun <= kept_trials and not status.failures()
+
+
+def _remove_unless_run(
+    folder: ComparisonFolder, experiment: Experiment, kept_trials: set[str]
+) -> None:
+    """Remove a comparison's folder; one that another process runs, or has run since, stays.
+
+    A comparison that runs may have no trial under way: none has begun, or it is between two.
+    """
+    try:
+        lock = lock_folder(folder.path)
+    except RequestError:
+        return
+    with lock:
+        status = ComparisonStatus.of(folder, _with_seeds_of(folder, experiment))
+        if _leaves_nothing(status, kept_trials):
+            folder.disk.remove_folder(folder.path)
+            forget_commits(folder)
 
 
 def _row(

@@ -34,7 +34,6 @@ from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.record import TrialRecord
 
 pytestmark = [
-    pytest.mark.usefixtures("ray_cluster"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
     pytest.mark.filterwarnings("ignore::FutureWarning:ray.*"),
 ]
@@ -250,6 +249,7 @@ def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(
     assert [row["returns"] for row in rows] == [row["returns"] for row in grown.rows[2]]
 
 
+@pytest.mark.usefixtures("ray_cluster")
 def test_a_trial_that_fails_is_told_and_the_others_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     wanted = trials(EXPERIMENT, 1, ["sound", "broken"])
@@ -271,6 +271,22 @@ def test_a_trial_that_has_begun_is_kept_before_its_first_report(tmp_path: Path) 
     gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, lambda _: None)
     assert finished(read_rows(path)) == {wanted[0].key}
     assert folder.work(wanted[1].plan.trial).begun
+
+
+def test_a_comparison_that_another_process_runs_keeps_its_folder(tmp_path: Path) -> None:
+    """Between two trials, and before the first, none has begun that is not over."""
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 2, ["sound"])
+    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
+    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
+    with lock_folder(folder.path):
+        gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, lambda _: None)
+        assert folder.known
+        begun(folder, wanted[0], point=2, done=True)
+        gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, lambda _: None)
+        assert folder.known
+    assert finished(read_rows(path)) == {wanted[0].key}
+    gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, lambda _: None)
+    assert not folder.path.exists()
 
 
 def test_a_trial_that_is_not_over_has_a_row_where_the_table_wants_it(tmp_path: Path) -> None:
