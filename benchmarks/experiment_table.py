@@ -144,24 +144,37 @@ def run_missing_trials(
 def forget_trials(trials: Sequence[TableTrial], path: Path, note: Callable[[str], None]) -> None:
     """Drop the rows of trials, and what they have come to; other trials of theirs stay.
 
+    A comparison of another plan goes as a whole: no trial of it could go on or become a row.
+
     Args:
         trials: those to run again.
         path: the results file.
-        note: told how many rows are dropped.
+        note: told how many rows are dropped, and which comparisons of another plan.
     Raises:
-        RequestError: another process runs an experiment of them; nothing is dropped.
+        RequestError: another process runs an experiment of them, or a folder cannot be read;
+            nothing is dropped.
     """
-    groups = [(_folder(path, experiment), mine) for experiment, mine in _by_experiment(trials)]
+    groups = [
+        (_folder(path, experiment), experiment, mine) for experiment, mine in _by_experiment(trials)
+    ]
     with ExitStack() as locks:
-        for folder, _ in groups:
+        refused: dict[Path, RequestError] = {}
+        for folder, experiment, _ in groups:
             if folder.known:
                 locks.enter_context(lock_folder(folder.path))
+                planned = _with_seeds_of(folder, experiment)
+                try:
+                    check_folder(folder, planned, resume=True)
+                except RequestError as error:
+                    refused[folder.path] = error
         forget_rows(path, trials, note)
-        for folder, mine in groups:
+        for folder, _, mine in groups:
             for trial in mine:
                 for kept in (folder.work(trial.plan.trial).path, folder.trials / trial.plan.trial):
                     folder.disk.remove_folder(kept)
-            if not any(folder.path.glob("work/*")):
+            if folder.path in refused:
+                note(f"{refused[folder.path]}; it is removed")
+            if folder.path in refused or not any(folder.path.glob("work/*")):
                 folder.disk.remove_folder(folder.path)
                 forget_commits(folder)
 

@@ -184,12 +184,17 @@ def test_forgotten_trials_are_run_again_from_their_beginning(grown: Grown, tmp_p
 
 def test_what_an_unfinished_trial_has_come_to_is_forgotten_too(tmp_path: Path) -> None:
     path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 1, ["sound"])
-    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
-    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
-    assert folder.known
+    folder = comparison_of(wanted[0], tmp_path)
     forget_trials(wanted, path, lambda _: None)
     assert not folder.known
     assert not path.exists()
+
+
+def comparison_of(trial: TableTrial, root: Path) -> ComparisonFolder:
+    """Leave the folder of a trial's comparison as it is before any trial begins."""
+    folder = ComparisonFolder(root / UNFINISHED_FOLDER / trial.experiment.name)
+    folder.write_experiment({"experiment": trial.experiment.to_json(), "trials": []})
+    return folder
 
 
 def begun(folder: ComparisonFolder, trial: TableTrial, **point: Any) -> None:
@@ -201,8 +206,7 @@ def begun(folder: ComparisonFolder, trial: TableTrial, **point: Any) -> None:
 
 def test_trials_that_are_not_chosen_keep_what_they_have_come_to(tmp_path: Path) -> None:
     path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 3, ["sound"])
-    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
-    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
+    folder = comparison_of(wanted[0], tmp_path)
     for trial in wanted[:2]:
         begun(folder, trial)
     begun(folder, wanted[2], point=2, done=True)
@@ -220,8 +224,7 @@ def test_trials_that_are_not_chosen_keep_what_they_have_come_to(tmp_path: Path) 
 
 def test_trials_of_an_older_plan_do_not_become_rows_of_the_new_one(tmp_path: Path) -> None:
     path, before = tmp_path / "table.json", trials(EXPERIMENT, 1, ["sound"])
-    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
-    folder.write_experiment({"experiment": before[0].experiment.to_json(), "trials": []})
+    folder = comparison_of(before[0], tmp_path)
     begun(folder, before[0], point=2, done=True)
     changed = replace(EXPERIMENT, methods=(climber("sound", pace=2.0), EXPERIMENT.methods[1]))
     wanted, told = trials(changed, 1, ["sound"]), list[str]()
@@ -230,6 +233,28 @@ def test_trials_of_an_older_plan_do_not_become_rows_of_the_new_one(tmp_path: Pat
     assert folder.known
     assert "is of another experiment, whose methods is" in told[0]
     assert told[0].endswith("; nothing is taken from there, and `--fresh` removes it")
+
+
+def test_a_comparison_of_an_older_plan_is_forgotten_as_a_whole(tmp_path: Path) -> None:
+    """A stopped trial beside those to run again kept the folder, in which nothing then went on."""
+    path, before = tmp_path / "table.json", trials(EXPERIMENT, 2, ["sound"])
+    folder = comparison_of(before[0], tmp_path)
+    begun(folder, before[1])
+    wanted, told = trials(replace(EXPERIMENT, points=1), 1, ["sound"]), list[str]()
+    forget_trials(wanted, path, told.append)
+    assert not folder.path.exists()
+    assert told == [
+        f"{folder.path} is of another experiment, whose points is 2; expected 1; it is removed"
+    ]
+
+
+def test_no_row_is_dropped_where_a_folder_cannot_be_read(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 1, ["sound"])
+    write_rows(path, [{"key": wanted[0].key}])
+    comparison_of(wanted[0], tmp_path).experiment_file.write_text('{"schema": 99}')
+    with pytest.raises(RequestError):
+        forget_trials(wanted, path, lambda _: None)
+    assert len(read_rows(path)) == 1
 
 
 def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(
@@ -251,8 +276,7 @@ def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(
 
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_trial_that_fails_is_told_and_the_others_are_kept(tmp_path: Path) -> None:
-    path = tmp_path / "table.json"
-    wanted = trials(EXPERIMENT, 1, ["sound", "broken"])
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 1, ["sound", "broken"])
     with pytest.raises(RunError, match=r"failed: pred_prey_3-.*broken.*the other trials are kept"):
         run(wanted, path)
     assert finished(read_rows(path)) == {"all / sound / 0"}
@@ -261,8 +285,7 @@ def test_a_trial_that_fails_is_told_and_the_others_are_kept(tmp_path: Path) -> N
 def test_a_trial_that_has_begun_is_kept_before_its_first_report(tmp_path: Path) -> None:
     """Trials of one point have no report until they end."""
     path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 2, ["sound"])
-    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
-    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
+    folder = comparison_of(wanted[0], tmp_path)
     ended = {"test_return": 3.0, "point": 2, "done": True}
     for trial, rows in zip(wanted, ([ended], []), strict=True):
         work = folder.work(trial.plan.trial)
@@ -276,8 +299,7 @@ def test_a_trial_that_has_begun_is_kept_before_its_first_report(tmp_path: Path) 
 def test_a_comparison_that_another_process_runs_keeps_its_folder(tmp_path: Path) -> None:
     """Between two trials, and before the first, none has begun that is not over."""
     path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 2, ["sound"])
-    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
-    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
+    folder = comparison_of(wanted[0], tmp_path)
     with lock_folder(folder.path):
         gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, lambda _: None)
         assert folder.known
@@ -290,15 +312,11 @@ def test_a_comparison_that_another_process_runs_keeps_its_folder(tmp_path: Path)
 
 
 def test_a_trial_that_is_not_over_has_a_row_where_the_table_wants_it(tmp_path: Path) -> None:
-    path = tmp_path / "table.json"
-    wanted = trials(EXPERIMENT, 1, ["sound"])
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 1, ["sound"])
     (trial,) = wanted
-    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
-    folder.write_experiment({"experiment": trial.experiment.to_json(), "trials": []})
+    folder = comparison_of(trial, tmp_path)
     point = {"test_return": 3.0, "point": 1, "done": False}
-    work = folder.work(trial.plan.trial)
-    work.path.mkdir(parents=True)
-    work.write(TrialRecord(rows=[point]))
+    begun(folder, trial)
     gather_rows(path, trial.experiment, wanted, SOUND_TABLE, lambda _: None)
     assert read_rows(path) == []
     table = replace(SOUND_TABLE, keeps_unfinished=True)
@@ -306,7 +324,8 @@ def test_a_trial_that_is_not_over_has_a_row_where_the_table_wants_it(tmp_path: P
     (row,) = read_rows(path)
     assert (row["returns"], row[UNFINISHED_KEY]) == ([3.0], True)
     assert finished(read_rows(path)) == set()
-    work.write(TrialRecord(rows=[point, {**point, "point": 2, "done": True}]))
+    ended = TrialRecord(rows=[point, {**point, "point": 2, "done": True}])
+    folder.work(trial.plan.trial).write(ended)
     gather_rows(path, trial.experiment, wanted, table, lambda _: None)
     assert finished(read_rows(path)) == {trial.key}
     assert not folder.path.exists()
