@@ -1,6 +1,6 @@
 """The numbers that the DSS-GP-UCB paper prints, beside which a comparison stands.
 
-They lie in `comparison_paper.csv`, as printed; a number that cannot be right is marked there.
+They lie in `paper.csv`, as printed; a number that cannot be right is marked there.
 """
 
 import csv
@@ -55,7 +55,7 @@ def paper_number(
     """Return what the paper prints for a cell; None where it prints nothing.
 
     Args:
-        task: id, as "hopper" or "ma_hopper_3x1"; the paper's are Gym's of version 3.
+        task: id, as "hopper" or "ma_hopper_3x1?obs=own"; the paper's are Gym's of version 3.
         reward: "dense", "sparse=5", "delay=5".
         method: name of the algorithm, as "td3".
         size: of a learner's policy, "small" or "xl"; of a search, its kind of policy, which the

@@ -4,7 +4,15 @@ import csv
 
 import pytest
 
-from rolecast.platform.reports.comparison.paper import PAPER_FILE, PRINTED_MISTAKES, paper_number
+from rolecast.platform.reports.comparison.paper import (
+    ANY_REWARD,
+    PAPER_FILE,
+    PRINTED_MISTAKES,
+    paper_number,
+)
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import LearnerMethod
+from rolecast.tune_configs import table4, table5, table7, table8
 
 
 @pytest.mark.parametrize(
@@ -13,8 +21,8 @@ from rolecast.platform.reports.comparison.paper import PAPER_FILE, PRINTED_MISTA
         ("ant", "dense", "td3", "small", False, "2606.17 (96.63)"),
         ("ant", "dense", "td3", "small", True, "2789.28 (148.96)"),
         ("hopper", "sparse=2", "sac", "small", False, "3380.6 (76.51)"),
-        ("ma_walker2d_2x3", "dense", "facmac", "small", True, "730.93 (166.76)"),
-        ("ma_hopper_3x1", "sparse=5", "covdn", "small", False, "138.07 (72.33)"),
+        ("ma_walker2d_2x3?obs=own", "dense", "facmac", "small", True, "730.93 (166.76)"),
+        ("ma_hopper_3x1?obs=own", "sparse=5", "covdn", "small", False, "138.07 (72.33)"),
         ("swimmer", "dense", "intrinsic_ppo", "small", False, "1950 (136.79) [?]"),
     ],
 )
@@ -41,6 +49,7 @@ def test_a_search_has_one_number_for_every_reward(reward: str) -> None:
         ("hopper", "noise=1.0", "td3", "small"),
         ("hopper", "dense", "td3", "paper"),
         ("hopper", "dense", "cmaes", "mlp"),
+        ("ma_hopper_3x1", "dense", "facmac", "small"),
     ],
 )
 def test_what_the_paper_does_not_print_has_no_number(
@@ -49,8 +58,48 @@ def test_what_the_paper_does_not_print_has_no_number(
     assert paper_number(task, reward, method, size) is None
 
 
+def printed_rows() -> list[dict[str, str]]:
+    lines = [line for line in PAPER_FILE.read_text().splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize(
+    ("table", "experiment"),
+    [
+        (4, table4.EXPERIMENT),
+        (5, table5.EXPERIMENT),
+        (7, table7.EXPERIMENT),
+        (8, table8.EXPERIMENT),
+    ],
+    ids=["4", "5", "7", "8"],
+)
+def test_every_number_of_a_table_stands_beside_a_cell_of_its_experiment(
+    table: int, experiment: Experiment
+) -> None:
+    """Of a search, printed once, beside its cell of each reward."""
+    printed = {
+        (row["task"], row["reward"], row["method"], row["size"]): float(row["mean"])
+        for row in printed_rows()
+        if int(row["table"]) == table
+    }
+    found = {}
+    for task in experiment.tasks:
+        for reward in experiment.rewards:
+            for method in experiment.methods:
+                if isinstance(method, LearnerMethod):
+                    key = (task, reward, method.algorithm, method.policy)
+                else:
+                    key = (task, reward, method.optimizer, "small")
+                number = paper_number(*key, best_so_far=table in {7, 8})
+                if number is not None:
+                    found[key if key in printed else (task, ANY_REWARD, key[2], key[3])] = (
+                        number.mean
+                    )
+    assert found == printed
+
+
 def test_copied_errors_of_large_policies_are_left_out() -> None:
-    found = paper_number("ma_ant_4x2", "sparse=100", "facmac", "xl")
+    found = paper_number("ma_ant_4x2?obs=own", "sparse=100", "facmac", "xl")
     assert found is not None
     assert found.stderr is None
     assert found.mistake == "stderr_copied"
@@ -58,8 +107,7 @@ def test_copied_errors_of_large_policies_are_left_out() -> None:
 
 def test_the_best_policy_so_far_is_never_below_the_last() -> None:
     """A slip of a row or a column in the file would break this for some of 572 cells."""
-    lines = [line for line in PAPER_FILE.read_text().splitlines() if not line.startswith("#")]
-    rows = list(csv.DictReader(lines))
+    rows = printed_rows()
     assert len(rows) == 2 * (344 + 228)
     assert {row["mistake"] for row in rows} == set(PRINTED_MISTAKES)
     last, best = (
