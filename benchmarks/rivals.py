@@ -31,8 +31,7 @@ def best_rival(
 ) -> PairedRival | None:
     """Return the rival that ours leads by least, on average over the seeds that both have.
 
-    A rival of fewer shared seeds than an interval needs may be the best by luck alone, so that it
-    counts only where none has as many; then those of the most shared seeds count.
+    Of the rivals that `with_enough_seeds` names, by the seeds that they share.
 
     Args:
         ours: figures by seed, larger is better.
@@ -44,9 +43,21 @@ def best_rival(
         if seeds:
             mine, other = ([each[seed] for seed in seeds] for each in (ours, theirs))
             paired.append(PairedRival(name=name, ours=mine, theirs=other))
-    most = max((len(each.ours) for each in paired), default=0)
-    enough = [each for each in paired if len(each.ours) >= min(most, LEAST_SEEDS_OF_INTERVAL)]
-    return min(enough, key=lambda each: statistics.fmean(each.differences), default=None)
+    enough = with_enough_seeds({each.name: len(each.ours) for each in paired})
+    judged = [each for each in paired if each.name in enough]
+    return min(judged, key=lambda each: statistics.fmean(each.differences), default=None)
+
+
+def with_enough_seeds(seeds: Mapping[str, int]) -> set[str]:
+    """Return the methods that may count as the best: others may be it by luck alone.
+
+    These have as many seeds as an interval needs or, where none has as many, the most.
+
+    Args:
+        seeds: how many each has, by name.
+    """
+    most = max(seeds.values(), default=0)
+    return {name for name, count in seeds.items() if count >= min(most, LEAST_SEEDS_OF_INTERVAL)}
 
 
 def difference_text(values: Sequence[float], form: str = ".3g") -> str:

@@ -7,6 +7,7 @@ from typing import Final
 
 from rolecast.benchmarks.dial.dials import Dial
 from rolecast.benchmarks.result_table import Row
+from rolecast.benchmarks.rivals import with_enough_seeds
 from rolecast.platform.reports.comparison.table import number
 
 GROUP_HEADINGS: Final = {
@@ -29,10 +30,12 @@ class Duel:
     search: float
     search_seeds: int
     learner: str
-    """The learner of the highest mean."""
+    """The learner of the highest mean, of those with enough seeds."""
 
     learner_mean: float
     learner_seeds: int
+    passed_over: Sequence[str]
+    """Learners of a higher mean over too few seeds, each with its mean and seeds in words."""
 
 
 def returns_of(dial: Dial, rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
@@ -74,7 +77,10 @@ def rewards_of(dial: Dial, rows: Sequence[Row]) -> list[str]:
 
 
 def duels(dial: Dial, rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
-    """Return the search beside the best learner, both told symmetries or both told none."""
+    """Return the search beside the best learner, both told symmetries or both told none.
+
+    Only learners that `with_enough_seeds` names count.
+    """
     returns = returns_of(dial, rows)
     ours = returns.get(dial.headline(told=symmetries), {})
     found = []
@@ -88,7 +94,8 @@ def duels(dial: Dial, rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
         }
         if reward not in ours or not theirs:
             continue
-        best = max(theirs, key=lambda label: statistics.fmean(theirs[label]))
+        enough = with_enough_seeds({label: len(each) for label, each in theirs.items()})
+        best = max(enough, key=lambda label: statistics.fmean(theirs[label]))
         found.append(
             Duel(
                 reward=reward,
@@ -98,9 +105,26 @@ def duels(dial: Dial, rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
                 learner=best,
                 learner_mean=statistics.fmean(theirs[best]),
                 learner_seeds=len(theirs[best]),
+                passed_over=[
+                    f"`{label}` {number(statistics.fmean(each))} ({len(each)})"
+                    for label, each in theirs.items()
+                    if statistics.fmean(each) > statistics.fmean(theirs[best])
+                ],
             )
         )
     return found
+
+
+def passed_over_text(dial: Dial, rows: Sequence[Row]) -> str:
+    """Say which learners earn more than the compared ones, over fewer seeds; nothing if none do."""
+    parts = [
+        f"{KNOWLEDGE_WORDS[known]}, under `{duel.reward}` {', '.join(duel.passed_over)}"
+        for known in dial.met_states
+        for duel in duels(dial, rows, symmetries=known)
+        if duel.passed_over
+    ]
+    named = "Learners of fewer seeds have higher means, which are not compared"
+    return f"{named}: {'; '.join(parts)}." if parts else ""
 
 
 def ahead_text(dial: Dial, rows: Sequence[Row]) -> str:

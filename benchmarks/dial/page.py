@@ -17,6 +17,7 @@ from rolecast.benchmarks.dial.findings import (
     net_text,
     of_one_budget,
     other_budgets_text,
+    passed_over_text,
     returns_of,
     rewards_of,
     unrun_text,
@@ -51,7 +52,8 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
     looks = (
         "; the search then looks for some, which its budget pays" if dial.finds_symmetries else ""
     )
-    sentences = ahead_text(dial, rows), worth_text(dial, rows), net_text(dial, rows)
+    fewer = passed_over_text(dial, rows)
+    sentences = fewer, ahead_text(dial, rows), worth_text(dial, rows), net_text(dial, rows)
     parts = [
         f"# Where gradients fail: the dial{dial.heading}\n",
         f"`{dial.task}`, {budget} env steps a trial, reward ever more broken "
@@ -65,6 +67,7 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
         "is dense reward to it.\n",
         f"![Held-out return by reward]({dial.stem}.png)\n",
         "Mean held-out return (number of seeds) of the search and of the learner that earns most, "
+        f"of those with {LEAST_SEEDS_OF_INTERVAL} seeds or, where none has as many, with the most, "
         f"{told}{looks}:\n\n{_best_table(dial, rows)}\n\n"
         f"{' '.join(filter(None, sentences))}\n",
         "How probable it is that a seed of the search earns more than a seed of that learner, with "
@@ -140,8 +143,8 @@ def readme_region(dial: Dial, rows: Sequence[Row]) -> str:
     return (
         "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
         f"`{dial.task}` after {budget:,} env steps, mean held-out return of the search "
-        f"and of the learner that earns most ({LEAST_SEEDS_OF_INTERVAL} seeds, or as many as in "
-        "brackets): [the dial](docs/results/dial.md)."
+        f"and of the best learner with {LEAST_SEEDS_OF_INTERVAL} seeds (or as in brackets); "
+        "learners of fewer can earn more: [the dial](docs/results/dial.md)."
         f"\n\n{_best_table(dial, rows, brief=True)}\n\n{said}\n"
     )
 
