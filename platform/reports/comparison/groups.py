@@ -83,7 +83,7 @@ class Trace:
     """A statistic over the seeds of a cell, at T points of its budget."""
 
     env_steps: Float
-    """[T], mean over the seeds that reported there."""
+    """[T], mean over the seeds behind the value, each where it was between its reports."""
 
     policy_evaluations: Float
     """[T], mean over the same."""
@@ -150,27 +150,25 @@ class MethodTrials:
         """Each statistic along the budget, by name; none before any report.
 
         A trial counts at every point from its first report to its last; between two reports, as a
-        search with large batches has them, it counts with what was scored before.
+        search with large batches has them, it counts with what was scored before, and stands in
+        between. So a curve never runs backwards where no trial begins or ends.
         """
         reporting = [trial.reports for trial in self.trials if trial.reported]
         if not reporting:
             return {}
         points = np.unique(np.concatenate([reports["point"] for reports in reporting]))
-        reported = np.full((len(points), 3, len(reporting)), np.nan)
-        for seed, reports in enumerate(reporting):
-            at = np.searchsorted(points, reports["point"])
-            for axis, name in enumerate(("env_steps", "policy_evaluations", "wall_time_s")):
-                reported[at, axis, seed] = reports[name]
-        along_budget = np.ma.masked_invalid(reported)
+        axes = ("env_steps", "policy_evaluations", "wall_time_s")
+        places = [[_between(reports, name, points) for name in axes] for reports in reporting]
+        along_budget = np.ma.masked_invalid(np.stack(places, axis=-1))
         where = np.asarray(along_budget.mean(axis=-1).filled(np.nan))
         scores = np.stack([_carried(reports, points) for reports in reporting], axis=-1)
         found = {}
         for statistic in SUMMARY_STATISTICS:
             value, low, high = _along(scores, statistic)
             found[statistic] = Trace(
-                env_steps=where[:, 0],
-                policy_evaluations=where[:, 1],
-                wall_time_s=where[:, 2],
+                env_steps=where[0],
+                policy_evaluations=where[1],
+                wall_time_s=where[2],
                 seeds=np.isfinite(scores).sum(axis=-1),
                 value=value,
                 low=low,
@@ -184,6 +182,15 @@ def _carried(reports: Mapping[str, Float], points: Float) -> Float:
     before = np.searchsorted(reports["point"], points, side="right") - 1
     there = (before >= 0) & (points <= reports["point"][-1])
     return np.where(there, reports["test_return"][before], np.nan)
+
+
+def _between(reports: Mapping[str, Float], name: str, points: Float) -> Float:
+    """Return a figure of a trial at each point from its first report to its last, NaN elsewhere."""
+    known = np.isfinite(reports[name])
+    if not known.any():
+        return np.full(len(points), np.nan)
+    at, figures = reports["point"][known], reports[name][known]
+    return np.interp(points, at, figures, left=np.nan, right=np.nan)
 
 
 def _along(scores: Float, statistic: str) -> tuple[Float, Float, Float]:

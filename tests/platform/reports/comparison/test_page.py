@@ -249,7 +249,7 @@ def test_a_seed_counts_with_its_last_score_where_a_batch_reached_over_a_point(
     write_comparison(folder, comparison.experiment, rows[~reached_over])
     trace = read(folder).cells["hopper", "dense", "dss_gp_ucb"].traces["mean"]
     np.testing.assert_allclose(trace.value, [15.0, (20 + 20) / 2, 45.0, 60.0])
-    np.testing.assert_allclose(trace.env_steps, [1000.5, 2000.0, 3000.5, 4000.5])
+    np.testing.assert_allclose(trace.env_steps, [1000.5, 2000.5, 3000.5, 4000.5])
 
 
 def test_a_point_that_no_seed_reported_is_no_point(make_comparison: MakeComparison) -> None:
