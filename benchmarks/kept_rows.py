@@ -1,4 +1,4 @@
-"""What a page says of the rows that it is made of: their commits, and terms of older plans.
+"""What a page says of the rows that it is made of: commits, budgets, and terms of older plans.
 
 A row is known by its key alone, so that it stays when its cell or the code is changed.
 """
@@ -6,12 +6,15 @@ A row is known by its key alone, so that it stays when its cell or the code is c
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 
 COMMIT_KEY: Final = "commit"
 """Of a row: commits whose code made it, "+" where sources were changed; older rows have none."""
+
+BUDGET_KEY: Final = "budget"
+"""Of a row: env steps of its trial; where there is none, the last of those that it lists."""
 
 SET_KEY: Final = "held_out_set"
 """Of a row: the set of held-out episodes that it was scored on; older rows have none."""
@@ -31,6 +34,25 @@ ROW_TERMS: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
 
 MOST_NAMES: Final = 12
 """Names of rows in one sentence; how many more there are is told."""
+
+
+AnyRow = TypeVar("AnyRow", bound=Mapping[str, Any])
+
+
+def of_one_budget(rows: Sequence[AnyRow]) -> list[AnyRow]:
+    """Return the rows of the greatest budget: returns of different ones do not compare."""
+    greatest = max(map(_budget, rows), default=0)
+    return [row for row in rows if _budget(row) == greatest]
+
+
+def other_budgets_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many rows are left out for their budget; nothing where all have one."""
+    left = len(rows) - len(of_one_budget(rows))
+    return f"{left} of {len(rows)} rows are of smaller budgets and left out." if left else ""
+
+
+def _budget(row: Mapping[str, Any]) -> int:
+    return int(row[BUDGET_KEY] if BUDGET_KEY in row else row["env_steps"][-1])
 
 
 def commits_text(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -25,7 +25,12 @@ from rolecast.benchmarks.functions.known_page import (
     draw,
     middle,
 )
-from rolecast.benchmarks.kept_rows import commits_text
+from rolecast.benchmarks.kept_rows import (
+    BUDGET_KEY,
+    commits_text,
+    of_one_budget,
+    other_budgets_text,
+)
 from rolecast.benchmarks.result_table import Row, by_table, grouped, markdown_table, sets_text
 from rolecast.benchmarks.table_trials import (
     TableTrial,
@@ -92,6 +97,7 @@ def policy_row(trial: TableTrial, end: TrialEnd) -> Row:
         "optimizer": method.optimizer,
         **method_settings(method),
         "seed": trial.plan.seed,
+        BUDGET_KEY: trial.experiment.env_steps,
         "test_episodes": trial.experiment.final_test_episodes,
         "evaluations": [report["policy_evaluations"] for report in marked],
         "env_steps": [report["env_steps"] for report in marked],
@@ -107,13 +113,13 @@ def _report_at(reports: Sequence[Mapping[str, Any]], point: int) -> Mapping[str,
 
 
 def summary(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return a line for each task, contestant and share of the budget, in the order of rows.
+    """Return a line for each task, contestant and share of the greatest budget, in order of rows.
 
     Columns: median over seeds of the held-out return of the incumbent with its interval, the least
     and the greatest, number of seeds, and the median wall time of the whole search.
     """
     lines = []
-    for cells, share, place in at_shares(rows, "returns"):
+    for cells, share, place in at_shares(of_one_budget(rows), "returns"):
         returns = [cell["returns"][place] for cell in cells]
         lines.append(
             {
@@ -134,10 +140,10 @@ def gains(rows: Sequence[Row]) -> pd.DataFrame:
     """Return how much more the search with one graph earns than that with another, by seed.
 
     Columns: problem, the two graphs, the median over seeds of the difference of their returns at
-    the end, its interval, and in how many seeds the first is better.
+    the end, its interval, and in how many seeds the first is better; of the greatest budget.
     """
     lines = []
-    for (problem,), cells in grouped(rows, "problem").items():
+    for (problem,), cells in grouped(of_one_budget(rows), "problem").items():
         ends = {
             contestant.removeprefix("local, "): {run["seed"]: run["returns"][-1] for run in runs}
             for (contestant,), runs in grouped(cells, "contestant").items()
@@ -158,6 +164,7 @@ def gains(rows: Sequence[Row]) -> pd.DataFrame:
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return the page: what structure is worth on policies, then every task's table."""
+    others, rows = other_budgets_text(rows), of_one_budget(rows)
     episodes = " or ".join(str(count) for count in sorted({row["test_episodes"] for row in rows}))
     budget = max(row["env_steps"][-1] for row in rows)
     lines = [
@@ -171,7 +178,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "`rolecast bench optimizers --only kind=policy`.",
     ]
     terms = other_terms_text(policy_trials(1 + max(row["seed"] for row in rows)), rows)
-    for said in filter(None, (terms, commits_text(rows), same_text(rows))):
+    for said in filter(None, (terms, others, commits_text(rows), same_text(rows))):
         lines += ["", said]
     lines += compared_section(
         "Return at the end with one graph less that with another, seed by seed.",
@@ -215,6 +222,7 @@ def same_text(rows: Sequence[Row]) -> str:
 
 def picture(rows: Sequence[Row]) -> Figure:
     """Draw held-out return, a column of panels a task, over evaluations, env steps and time."""
+    rows = of_one_budget(rows)
     problems = grouped(rows, "problem")
     contestants = list(dict.fromkeys(row["contestant"] for row in rows))
     columns = len(problems)

@@ -17,7 +17,7 @@ from scipy import stats
 
 from rolecast.benchmarks.cell_processes import results
 from rolecast.benchmarks.commits import source_commit
-from rolecast.benchmarks.kept_rows import COMMIT_KEY, SET_KEY, commits_text, differing_text
+from rolecast.benchmarks.kept_rows import COMMIT_KEY, SET_KEY, AnyRow, commits_text, differing_text
 from rolecast.core.errors import RequestError, require_known
 from rolecast.core.files import make_folder, read_json, write_all, write_bytes
 from rolecast.core.locks import lock_folder
@@ -31,7 +31,6 @@ UNFINISHED_KEY: Final = "unfinished"
 """True in a row of which there is more to come; it does not count as there."""
 
 Row = dict[str, Any]
-AnyRow = TypeVar("AnyRow", bound=Mapping[str, Any])
 
 
 class TableCell(Protocol):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rolecast.benchmarks.dial.dials import TEAM_DIAL
-from rolecast.benchmarks.dial.findings import of_one_budget
+from rolecast.benchmarks.kept_rows import of_one_budget
 from rolecast.benchmarks.result_table import Row, markdown_table
 from rolecast.platform.tuning.rewards import DENSE_REWARD
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rolecast.benchmarks.dial.dials import Dial
+from rolecast.benchmarks.kept_rows import of_one_budget
 from rolecast.benchmarks.result_table import Row
 from rolecast.benchmarks.rivals import with_enough_seeds
 from rolecast.platform.reports.comparison.table import number
@@ -56,18 +57,6 @@ def rows_of(dial: Dial, rows: Sequence[Row], label: str, reward: str) -> list[Ro
     """Return the trials of a method under a reward; of a search, dense ones stand for sparse."""
     source = dial.source(label, reward)
     return [row for row in rows if row["method"] == label and row["reward"] == source]
-
-
-def of_one_budget(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of the greatest budget: returns of different ones do not compare."""
-    greatest = max((row["budget"] for row in rows), default=0)
-    return [row for row in rows if row["budget"] == greatest]
-
-
-def other_budgets_text(rows: Sequence[Row]) -> str:
-    """Say how many rows are left out for their budget; nothing where all have one."""
-    left = len(rows) - len(of_one_budget(rows))
-    return f"{left} of {len(rows)} rows are of smaller budgets and left out.\n" if left else ""
 
 
 def rewards_of(dial: Dial, rows: Sequence[Row]) -> list[str]:

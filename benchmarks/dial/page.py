@@ -15,15 +15,13 @@ from rolecast.benchmarks.dial.findings import (
     discounts_text,
     duels,
     net_text,
-    of_one_budget,
-    other_budgets_text,
     passed_over_text,
     returns_of,
     rewards_of,
     unrun_text,
     worth_text,
 )
-from rolecast.benchmarks.kept_rows import commits_text
+from rolecast.benchmarks.kept_rows import commits_text, of_one_budget, other_budgets_text
 from rolecast.benchmarks.result_table import Row, markdown_table, sets_text
 from rolecast.platform.reports.comparison.statistics import (
     LEAST_SEEDS_OF_INTERVAL,
@@ -81,7 +79,7 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
             parts.append(f"## {heading}\n\n{_table(mine, rewards_of(dial, rows))}\n")
     parts += [
         terms and f"{terms}\n",
-        others,
+        others and f"{others}\n",
         f"{commits_text(rows)}\n",
         unrun_text(dial, rows),
         f"What this does not show:\n\n{caveats(dial, rows)}\n",

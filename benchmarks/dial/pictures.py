@@ -13,11 +13,11 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from rolecast.benchmarks.dial.dials import Dial
 from rolecast.benchmarks.dial.findings import (
     GROUP_HEADINGS,
-    of_one_budget,
     returns_of,
     rewards_of,
     rows_of,
 )
+from rolecast.benchmarks.kept_rows import of_one_budget
 from rolecast.benchmarks.result_table import Row
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.method_styles import method_styles

@@ -12,12 +12,15 @@ from rolecast.benchmarks.policy_table import (
     POLICY_TABLE,
     gains,
     markdown,
+    picture,
     policy_trials,
     quick_policy_trials,
+    summary,
 )
 from rolecast.benchmarks.result_table import chosen
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.registry import make_task
+from rolecast.platform.reports.style import png
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -132,3 +135,19 @@ def test_the_page_says_where_two_searches_are_one_and_which_rows_are_of_other_te
     old = ROWS[0] | {"key": trial.key, "settings": {}}
     terms = "All 1 rows are of other held-out episodes than the table now has."
     assert terms in markdown([old, *ROWS])
+
+
+def test_rows_of_smaller_budgets_are_no_further_seeds() -> None:
+    """As of `--quick` in the same folder: told by their steps, or by the budget that they name."""
+    quick = [
+        each | {"key": f"quick {each['key']}", "returns": [0.0] * 4, "env_steps": [1, 2, 3, 4]}
+        for each in ROWS[:3]
+    ]
+    named = ROWS[4] | {"budget": 400, "key": "named", "returns": [0.0] * 4}
+    mixed = [*ROWS, *quick, named]
+    left = f"4 of {len(mixed)} rows are of smaller budgets and left out."
+    assert left in markdown(mixed)
+    assert markdown(mixed).replace(f"{left}\n\n", "") == markdown(ROWS)
+    assert summary(mixed).equals(summary(ROWS))
+    assert gains(mixed).equals(gains(ROWS))
+    assert png(picture(mixed)) == png(picture(ROWS))
