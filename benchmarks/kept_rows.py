@@ -25,9 +25,10 @@ ROW_TERMS: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
         "are of another budget, batch size or places along it than the table now has": (
             "evaluations",
             "batch",
+            BUDGET_KEY,
         ),
         "name other settings than the table now does (what a row leaves out was the default of "
-        "its version)": ("policy_options", "settings"),
+        "its version)": ("policy", "policy_options", "settings", "search_terms"),
     }
 )
 """What is said of rows of an older plan, to the fields that differ; one left out agrees."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.benchmarks.experiment_table import ExperimentTable
+from rolecast.benchmarks.kept_rows import BUDGET_KEY
 from rolecast.benchmarks.ledger_searches import SEARCH_LABELS, searches_text
 from rolecast.benchmarks.main_table import MAIN_TABLE, team_yardsticks
 from rolecast.benchmarks.result_table import (
@@ -70,6 +71,7 @@ def ledger_result(trial: TableTrial, end: TrialEnd) -> Row:
         "settings": dict(method.settings),
         "tuning": tuning_of(trial.heading, method.label),
         "seed": trial.plan.seed,
+        BUDGET_KEY: experiment.env_steps,
         "parameters": end.parameters,
         "env_steps": last["env_steps"],
         "test_return": last["test_return"],

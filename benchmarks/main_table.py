@@ -94,7 +94,6 @@ def _row(trial: TableTrial, end: TrialEnd) -> Row:
     return {
         "arena": trial.heading,
         "task": trial.plan.task,
-        "policy": method.policy,
         "contestant": method.label,
         "optimizer": method.optimizer,
         **method_settings(method),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rolecast.benchmarks.kept_rows import SET_KEY, differing_text
+from rolecast.benchmarks.kept_rows import BUDGET_KEY, SET_KEY, differing_text
 from rolecast.benchmarks.result_table import UNFINISHED_KEY, Row
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import Method, SearchMethod
@@ -88,11 +88,18 @@ def trials_of(
 
 
 def method_settings(method: Method) -> dict[str, Any]:
-    """Return the settings of a trial's method as its row has them, JSON values."""
+    """Return the settings of a trial's method as its row has them, JSON values.
+
+    `search_terms` are of a search: q, E and its budget in evaluations, None where left open.
+    """
     if isinstance(method, SearchMethod):
         named = {
+            "policy": method.policy,
             "policy_options": dict(method.policy_options),
             "settings": dict(method.optimizer_settings),
+            "search_terms": {
+                name: getattr(method, name) for name in ("batch_size", "episodes", "evaluations")
+            },
         }
     else:
         named = {"settings": dict(method.settings)}
@@ -101,7 +108,9 @@ def method_settings(method: Method) -> dict[str, Any]:
 
 
 def other_terms_text(trials: Sequence[TableTrial], rows: Sequence[Row]) -> str:
-    """Say which rows were scored on other episodes or name other settings than their trials now.
+    """Say which rows name other episodes, budget or settings than their trials now have.
+
+    What a row does not name agrees.
 
     Args:
         trials: what the table should have.
@@ -114,6 +123,10 @@ def other_terms_text(trials: Sequence[TableTrial], rows: Sequence[Row]) -> str:
     for trial in trials:
         plan = trial.experiment
         episodes = plan.test_episodes if trial.key in stopped else plan.final_test_episodes
-        terms = {SET_KEY: plan.held_out_set, "test_episodes": episodes}
+        terms = {
+            SET_KEY: plan.held_out_set,
+            "test_episodes": episodes,
+            BUDGET_KEY: plan.env_steps,
+        }
         planned[trial.key] = terms | method_settings(trial.method)
     return differing_text(planned, rows)

@@ -280,8 +280,9 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
     assert readme_region(TEAM_DIAL, ROWS) in text
     sealed = ROWS[0] | {"key": dial_trials(TEAM_DIAL, 1)[0].key, "held_out_set": "sealed"}
     table.write([sealed, *ROWS], tmp_path)
-    other = "All 1 rows are of other held-out episodes than the table now has. `--fresh` makes"
+    other = "All 1 rows are of other held-out episodes than the table now has."
     assert other in (tmp_path / "dial.md").read_text()
+    assert "`--fresh` makes them anew." in (tmp_path / "dial.md").read_text()
 
 
 @pytest.mark.usefixtures("ray_cluster")
