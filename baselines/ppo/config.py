@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from ray.rllib.algorithms.ppo import ppo
@@ -40,6 +40,11 @@ from rolecast.core.validation import (
     or_none,
     or_schedule,
 )
+
+UNREAD_BY_PPO: Final[Mapping[str, object]] = MappingProxyType(
+    {"use_gae": True, "use_critic": True, "grad_clip_by": "global_norm"}
+)
+"""Settings of RLlib's PPO with a single value here, and that value."""
 
 
 class PPOConfig(NamedSettings, ppo.PPOConfig):
@@ -173,6 +178,10 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
             ConfigError: names the setting, its value and what was expected.
         """
         super().check_settings()
+        for name, read in UNREAD_BY_PPO.items():
+            if getattr(self, name) != read:
+                expected = f"{read!r}: this PPO has nothing else"
+                raise ConfigError(f"{type(self).__name__}.{name}", getattr(self, name), expected)
         if self.minibatch_size > self.train_batch_size_per_learner:
             field = f"{type(self).__name__}.minibatch_size"
             expected = f"at most train_batch_size_per_learner, {self.train_batch_size_per_learner}"

@@ -3,6 +3,8 @@
 from types import MappingProxyType
 from typing import ClassVar, Final, Self
 
+from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
+
 from rolecast.baselines.qmix.learner import ChoiceLearner
 from rolecast.baselines.qmix.module import ChoiceModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
@@ -60,6 +62,8 @@ class QMIXConfig(MixingSettings, TeamConfig):
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
         super().__init__(algo_class or QMIX)
+        greedy = AlgorithmConfig.overrides(explore=False)  # type: ignore[no-untyped-call]  # RLlib's
+        self.evaluation(evaluation_config=greedy)
         self.mixer = "monotonic"
         self.mixing_embedding = 32
         self.mixing_hypernet = 64

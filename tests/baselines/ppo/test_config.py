@@ -50,6 +50,9 @@ def test_a_centralised_critic_sees_all_agents_and_values_each() -> None:
         ({"lambda_": 1.5}, r"PPOConfig.lambda_ is 1.5; expected a number in \[0, 1\]"),
         ({"num_epochs": 0}, "PPOConfig.num_epochs is 0; expected an integer >= 1"),
         ({"minibatch_size": 4096}, "PPOConfig.minibatch_size is 4096; expected at most"),
+        ({"use_gae": False}, "PPOConfig.use_gae is False; expected True: this PPO has nothing"),
+        ({"use_critic": False}, "PPOConfig.use_critic is False; expected True"),
+        ({"grad_clip_by": "value"}, "PPOConfig.grad_clip_by is 'value'; expected 'global_norm'"),
     ],
 )
 def test_wrong_settings_are_named(settings: dict[str, Any], sentence: str) -> None:

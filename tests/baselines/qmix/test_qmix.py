@@ -167,3 +167,14 @@ def test_a_trial_learns_in_a_pettingzoo_environment_of_choices(name: str) -> Non
     assert actions.shape == (1, 5, 2, 5)
     assert (actions.sum(axis=-1) == 1.0).all()
     trial.close()
+
+
+@pytest.mark.parametrize("name", ["iql", "vdn", "qmix"])
+def test_an_evaluation_takes_the_best_choices(name: str) -> None:
+    """As of RLlib's DQN; with the share of uniform choices, somebody of a team often strays."""
+    config = algorithm_config(name)().environment(SPREAD)
+    assert config.explore
+    config.freeze()
+    evaluated = config.get_evaluation_config_object()
+    assert evaluated is not None
+    assert not evaluated.explore
