@@ -54,7 +54,7 @@ class Certificate:
     """Whole id of the task."""
 
     weights_sha256: str
-    """Digest of the weights; a certificate says nothing of other ones."""
+    """Digest of the weights; a certificate says nothing of other ones, nor of rounded ones."""
 
     settings_sha256: str
     """Digest of the policy's name and options, and of the task's id."""
@@ -88,7 +88,8 @@ def certify(
 ) -> Certificate:
     """Bound what a found policy earns, and store the certificate in its `policy.json`.
 
-    The policy acts by the float32 reference of `rolecast export`, as on a device.
+    The policy acts by the float32 reference of `rolecast export`, as on a device. Exports in
+    integers, which round otherwise, have no bound from it.
 
     Args:
         folder: of a run, or its policy.

@@ -22,6 +22,12 @@ from rolecast.policies.signature import private_key, sign_file
 
 MOST_AGENTS: Final = 127
 
+INTEGERS_UNCERTIFIED: Final = "The certificate of the policy in float32 does not hold for integers."
+
+PYTHON_UNCERTIFIED: Final = (
+    "Measured in float32 of C; MicroPython, which rounds otherwise, was not."
+)
+
 
 def export_policy(
     folder: str | Path,
@@ -57,11 +63,11 @@ def export_policy(
     trained = load_policy(source)
     policy = exportable(trained, config)
     digest = weights_digest(trained.weights)
-    promise = certificate_sentence(trained.certificate)
+    promise, certified = _promise(trained, config)
     remarks = (
         f"Policy {policy.name}, {policy.space.size} parameters, for task {trained.task_id}.\n"
         f"Made by rolecast {rolecast.__version__}; sha256 of the weights: {digest[:16]}.",
-        promise,
+        certified,
     )
     told = {
         "weights": config.weights,
@@ -88,6 +94,21 @@ def export_policy(
         return built
 
     return write_export(target, config.target, told, build, sign=sign)
+
+
+def _promise(trained: LoadedPolicy, config: ExportConfig) -> tuple[str | None, str | None]:
+    """Return what an export promises by its policy's certificate: in the manifest, in each file.
+
+    The certificate is that of the float32 reference, whose bits C, ONNX and WebAssembly have.
+    """
+    promise = certificate_sentence(trained.certificate)
+    if promise is None:
+        return None, None
+    if config.weights != "float32":
+        return None, INTEGERS_UNCERTIFIED
+    if config.target == "micropython":
+        promise = f"{promise}\n{PYTHON_UNCERTIFIED}"
+    return promise, promise
 
 
 def _built(

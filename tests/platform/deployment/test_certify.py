@@ -15,7 +15,11 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.platform.deployment.certify import certify, rate_bound, return_bound
 from rolecast.platform.deployment.config import CertifyConfig, ExportConfig
-from rolecast.platform.deployment.export import export_policy
+from rolecast.platform.deployment.export import (
+    INTEGERS_UNCERTIFIED,
+    PYTHON_UNCERTIFIED,
+    export_policy,
+)
 from rolecast.platform.reports.run import write_report
 from rolecast.policies.artefact import load_policy
 from rolecast.policies.certificate import bound_text, certificate_sentence
@@ -58,9 +62,7 @@ def test_rates_of_none_and_of_all_have_the_bounds_of_the_formula() -> None:
     assert rate_bound(np.ones(10), 0.99).at_least == pytest.approx(0.01 ** (1 / 10))
 
 
-def test_a_signed_policy_is_not_written_anew_without_a_key(small_run: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(small_run, run)
+def test_a_signed_policy_is_not_written_anew_without_a_key(run: Path) -> None:
     signature = run / "policy" / "policy.json.sig"
     signature.write_bytes(b"of somebody")
     before = (run / "policy" / "policy.json").read_bytes()
@@ -71,11 +73,15 @@ def test_a_signed_policy_is_not_written_anew_without_a_key(small_run: Path, tmp_
     certify(run, CertifyConfig(episodes=400))
 
 
+@pytest.fixture
+def run(small_run: Path, tmp_path: Path) -> Path:
+    """Folder of a run to change."""
+    return Path(shutil.copytree(small_run, tmp_path / "run"))
+
+
 def test_a_certificate_is_stored_and_printed_in_the_exported_header(
-    small_run: Path, tmp_path: Path
+    run: Path, tmp_path: Path
 ) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(small_run, run)
     before = load_policy(run)
     found = certify(run, CertifyConfig(episodes=400, returns_within=(-1e4, 1e4)))
     after = load_policy(run)
@@ -93,9 +99,32 @@ def test_a_certificate_is_stored_and_printed_in_the_exported_header(
     assert manifest["certificate"] == sentence
 
 
-def test_a_task_of_other_sizes_is_refused_by_naming_both(small_run: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(small_run, run)
+@pytest.mark.parametrize(
+    ("config", "header"),
+    [
+        (ExportConfig(weights="int8", max_loss=1e9), "rolecast_policy.h"),
+        (ExportConfig(target="micropython"), "rolecast_policy.py"),
+    ],
+    ids=["integers", "micropython"],
+)
+def test_a_program_of_other_arithmetic_does_not_promise_the_bound_as_its_own(
+    config: ExportConfig, header: str, run: Path, tmp_path: Path
+) -> None:
+    """The certificate is measured in float32, whose bits neither program has."""
+    certify(run, CertifyConfig(episodes=400))
+    manifest = export_policy(run, tmp_path / "out", config)
+    told = (tmp_path / "out" / header).read_text()
+    if config.weights == "int8":
+        assert manifest["certificate"] is None
+        assert "at least" not in told
+        assert INTEGERS_UNCERTIFIED in told
+    else:
+        assert "at least" in told
+        assert PYTHON_UNCERTIFIED in told
+        assert manifest["certificate"].endswith(PYTHON_UNCERTIFIED)
+
+
+def test_a_task_of_other_sizes_is_refused_by_naming_both(run: Path) -> None:
     stored = json.loads((run / "policy" / "policy.json").read_text())
     stored["task"]["id"] = "drone_delivery_3"
     (run / "policy" / "policy.json").write_text(json.dumps(stored))
