@@ -1,5 +1,6 @@
 """Policies in integers: near float32, exact in C, without a float and without overflow."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float32
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.deployment.compiler import build_library, run_check, run_program
 from rolecast.policies.export.c99 import check_program, fixed_code_files
@@ -70,29 +72,80 @@ def test_c_gives_the_integers_of_the_reference_with_sanitizers(
         run_check(tmp_path, "cc", ["-std=c99", *flags])
 
 
-@pytest.mark.parametrize("bits", [8, 16])
-def test_observations_are_given_as_integers_by_the_header(bits: int, tmp_path: Path) -> None:
-    """Far beyond the bound too, where a plain cast would turn the sign."""
-    fixed = made("mlp", 1, {}, bits)
-    for file, text in fixed_code_files(fixed, remarks="a test").items():
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("optimised", ["-Os", "-O2"])
+def test_the_header_gives_every_observation_as_the_integer_of_the_reference(
+    compiler: str, optimised: str, tmp_path: Path
+) -> None:
+    """Halves and their neighbours, sizes of all exponents, and far beyond the bound."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    fixed = made("mlp", 1, {}, 16)
+    halves = (np.arange(-40_000, 40_000) / 2 / 2.0**fixed.input_bits).astype(np.float32)
+    rng = np.random.default_rng(0)
+    sizes = (10.0 ** rng.uniform(-45, 38, 50_000) * rng.choice([-1, 1], 50_000)).astype(np.float32)
+    near = [np.nextafter(halves, np.float32(way)) for way in (-np.inf, np.inf)]
+    drawn = rng.uniform(-12, 12, 200_000).astype(np.float32)
+    ends = np.array([np.inf, -np.inf, -0.0], dtype=np.float32)
+    values = np.concatenate([halves, *near, sizes, drawn, ends])
+    found = _observed(fixed, values, tmp_path, compiler, optimised)
+    clipped = np.clip(found, -fixed.clip, fixed.clip)
+    np.testing.assert_array_equal(clipped, fixed.rounded_observations(values))
+    unknown = np.full(1, np.nan, dtype=np.float32)
+    assert _observed(fixed, unknown, tmp_path, compiler, optimised).tolist() == [-32767]
+
+
+def test_a_sensor_is_read_once_for_an_observation(tmp_path: Path) -> None:
+    """Bounds that are tested on another reading let the result wrap."""
+    main = """
+#include "rolecast_policy.h"
+static int reads;
+static float sensor(void) { return reads++ ? 20.0f : 0.5f; }
+int main(void) {
+    return ROLECAST_OBSERVATION(sensor()) != ROLECAST_OBSERVATION_ONE / 2 || reads != 1;
+}
+"""
+    _built(made("mlp", 1, {}, 8), main, tmp_path, "cc", "-Os")
+    run_program(["./main"], tmp_path)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "g++", "clang++"])
+def test_a_header_whose_cast_is_not_used_has_no_warning(compiler: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    for file, text in fixed_code_files(made("mlp", 1, {}, 8), remarks="a test").items():
         (tmp_path / file).write_text(text)
-    values = [*np.linspace(-9.9, 9.9, 57), 14.0, -14.0, 19.0, -19.0, 1e9, -1e9, 1e38, -1e38]
-    given = ", ".join(f"{value:.9e}f" for value in values)
-    (tmp_path / "main.c").write_text(f"""
+    (tmp_path / "main.c").write_text('#include "rolecast_policy.h"\nint main(void) { return 0; }\n')
+    kind = ["-x", "c++"] if compiler.endswith("++") else ["-std=c99"]
+    run_program([compiler, *kind, *WARNINGS, "-c", "main.c"], tmp_path)
+
+
+def _built(fixed: FixedPolicy, main: str, folder: Path, compiler: str, optimised: str) -> None:
+    """Compile a program with the header of a policy."""
+    (folder / "rolecast_policy.h").write_text(
+        fixed_code_files(fixed, remarks="a test")["rolecast_policy.h"]
+    )
+    (folder / "main.c").write_text(main)
+    run_program([compiler, "-std=c99", *WARNINGS, optimised, "main.c", "-o", "main"], folder)
+
+
+def _observed(
+    fixed: FixedPolicy, values: Float32, folder: Path, compiler: str, optimised: str
+) -> Integers:
+    """Return observations [V] as the header of a policy casts them."""
+    values.tofile(folder / "values")
+    main = """
 #include <stdio.h>
 #include "rolecast_policy.h"
-int main(void) {{
-    const float o[] = {{{given}}};
-    for (unsigned i = 0; i < sizeof o / sizeof *o; i++)
-        printf("%d\\n", (int) ROLECAST_OBSERVATION(o[i]));
+int main(void) {
+    float o;
+    while (fread(&o, sizeof o, 1, stdin) == 1) printf("%d\\n", ROLECAST_OBSERVATION(o));
     return 0;
-}}
-""")
-    run_program(["cc", "-std=c99", *WARNINGS, "main.c", "-o", "main"], tmp_path)
-    told = [int(line) for line in run_program(["./main"], tmp_path).split()]
-    clipped = np.clip(told, -fixed.clip, fixed.clip)
-    rounded = fixed.rounded_observations(np.array(values, dtype=np.float32))
-    np.testing.assert_array_equal(clipped, rounded)
+}
+"""
+    _built(fixed, main, folder, compiler, optimised)
+    told = run_program(["sh", "-c", "./main < values"], folder)
+    return np.array(told.split(), dtype=np.int64)
 
 
 @given(shape=st.sampled_from(SHAPES), bits=st.sampled_from([8, 16]), seed=st.integers(0, 2**16))
