@@ -211,6 +211,7 @@ def test_micropython_is_one_file_with_its_test(small_run: Path, tmp_path: Path) 
     assert manifest["check"]["vectors_equal_to_float64"] == 800
     assert check_export(out)["target"] == "micropython"
     subprocess.run(["python3", "main_test.py"], cwd=out, check=True)
+    assert check_export(out) == manifest
 
 
 def test_a_team_beyond_one_byte_is_refused(tmp_path: Path) -> None:
