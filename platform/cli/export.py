@@ -147,7 +147,7 @@ def _checked(check: dict[str, Any]) -> str:
         return (
             f"{check['vectors_equal_to_float64']} vectors are equal to float64 within "
             f"{check['largest_difference_allowed']:g} under {', '.join(check['interpreters'])}; "
-            f"{check['vectors_stored'] or 'none'} of them can be held to a board with float32"
+            f"main_test.py has {check['vectors_stored'] or 'none'} of them, for boards with float32"
         )
     model = check["onnx"]
     if model["vectors_equal"] is None:

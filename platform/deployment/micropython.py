@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from rolecast.core.types import Float
 from rolecast.platform.deployment.compiler import has_program, run_program
 from rolecast.platform.deployment.manifest import BuiltExport
 from rolecast.policies.artefact import LoadedPolicy
@@ -28,8 +29,11 @@ FLOAT64_TOLERANCE: Final = 1e-6
 PYTHON_VECTORS: Final = 800
 """Vectors that are drawn for the check; those with one answer are compared."""
 
-_STORED_VECTORS: Final = 100
-"""Most vectors in the test file; float32 decides nothing in them, as a board may have no more."""
+STORED_BYTES: Final = 16_000
+"""Most source of the vectors in the test file, which a board must hold beside the policy."""
+
+LEAST_STORED: Final = 4
+"""Vectors in the test file, where there are so many, however long they are."""
 
 MICROPYTHON_PROGRAM: Final = "micropython"
 
@@ -69,7 +73,7 @@ def build_python(
     for program in interpreters.values():
         run_program([program, PYTHON_TEST_FILE], scratch)
     (kept,) = np.nonzero(decided_in_float32(policy, trained.weights, observations))
-    kept = kept[:_STORED_VECTORS]
+    kept = kept[: _fitting(observations[kept], expected[kept])]
     stored = python_check(observations[kept], expected[kept], remarks=text)
     return BuiltExport(
         files={PYTHON_FILE: source.encode(), PYTHON_TEST_FILE: stored.encode()},
@@ -80,3 +84,13 @@ def build_python(
             "vectors_stored": len(kept),
         },
     )
+
+
+def _fitting(observations: Float, actions: Float) -> int:
+    """Return how many vectors, of observations [V, n, do] and actions [V, n, da], a board holds.
+
+    Float32 decides nothing in them, as a board may have no more.
+    """
+    pairs = zip(observations.tolist(), actions.tolist(), strict=True)
+    sizes = np.cumsum([len(str(pair)) for pair in pairs])
+    return max(int(np.searchsorted(sizes, STORED_BYTES, side="right")), LEAST_STORED)

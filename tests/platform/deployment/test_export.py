@@ -212,6 +212,9 @@ def test_micropython_is_one_file_with_its_test(small_run: Path, tmp_path: Path) 
     assert check_export(out)["target"] == "micropython"
     subprocess.run(["python3", "main_test.py"], cwd=out, check=True)
     assert check_export(out) == manifest
+    # A board holds the vectors beside the policy; 100 of them took 220 kB.
+    assert (out / "main_test.py").stat().st_size < 18_000
+    assert manifest["check"]["vectors_stored"] >= 8
 
 
 def test_a_team_beyond_one_byte_is_refused(tmp_path: Path) -> None:
