@@ -16,7 +16,7 @@ from rolecast.core.types import Float, Float32
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.artefact import LoadedPolicy, load_policy
 from rolecast.policies.protocol import LanePolicy, Policy
-from rolecast.policies.registry import READS_FOLDER, make_policy
+from rolecast.policies.registry import READS_FOLDER, remake_policy
 from rolecast.policies.space import Block, ParameterSpace
 
 LARGEST_GAIN: Final = 4.0
@@ -37,7 +37,8 @@ class GainsConfig:
         """Return the policy; all gains are 1 at the centre of its cube.
 
         Raises:
-            RequestError: no policy is there, or it is one for other sizes.
+            RequestError: no policy is there, or it is one for other sizes, or its options name a
+                folder to read.
         """
         scaled = self.scaled
         if scaled is None:
@@ -50,7 +51,7 @@ class GainsConfig:
         except (KeyError, TypeError, ValueError) as error:
             expected = "name, options and weights of a policy"
             raise ConfigError("GainsConfig.scaled", sorted(scaled), expected) from error
-        base = make_policy(name, task, **options)
+        base = remake_policy(name, task, options)
         if weights.shape != (base.space.size,):
             raise RequestError(
                 f"the found policy has {weights.size} weights; expected {base.space.size}, of a "

@@ -77,13 +77,18 @@ def test_a_policy_that_is_missing_or_of_other_sizes_is_refused(tmp_path: Path) -
         make_policy("gains", TASK, scaled={"name": "mlp", "options": {}, "weights": [1, 2, 3]})
 
 
-def test_a_stored_policy_reads_no_other_folder(tmp_path: Path) -> None:
-    """It may carry a signature, which the other folder has not."""
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_a_stored_policy_reads_no_other_folder(depth: int, tmp_path: Path) -> None:
+    """It may carry a signature, which the other folder has not; nor do those that it scales."""
     policy, base, weights = gains(TASK, "mlp")
     save_policy(tmp_path / "found", base, weights, TASK)
     save_policy(tmp_path / "tuned", policy, np.zeros(policy.space.size), TASK)
     description = read_json(tmp_path / "tuned" / "policy.json")
-    description["options"] = {"found": str(tmp_path / "tuned")}
+    options: dict[str, object] = {"found": str(tmp_path / "found")}
+    for _ in range(depth):
+        scaled = {"name": "gains", "options": options, "weights": [0.0] * policy.space.size}
+        options = {"scaled": scaled}
+    description["options"] = options
     write_json(tmp_path / "tuned" / "policy.json", description)
     with pytest.raises(RequestError, match=r"option found of .* is .*; expected the"):
         rolecast.load_policy(tmp_path / "tuned")
