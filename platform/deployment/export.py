@@ -83,7 +83,11 @@ def export_policy(
             "weights_sha256": digest,
         },
         "certificate": promise,
-        "step": asdict((agent_step_cost if config.one_agent else step_cost)(policy)),
+        "step": asdict(
+            agent_step_cost(policy)
+            if config.one_agent
+            else step_cost(policy, integers=config.weights != "float32")
+        ),
     }
 
     def build(scratch: Path) -> BuiltExport:

@@ -1,6 +1,7 @@
 """Arithmetic of one step in C, counted from the sizes of a policy: no input makes it longer.
 
-What a first layer of a team on one device makes of a code alone is a constant, and is none of it.
+What a first layer of a team on one device makes of a code alone is a constant in float32, and is
+none of it. In integers it is computed.
 """
 
 from dataclasses import dataclass
@@ -19,17 +20,18 @@ class StepCost:
 
     multiply_adds: int
     """Products of a weight and an input, each added to a sum. A bias that has an input of 1, as of
-    first layers, is one."""
+    first layers, is one; that of a later layer in integers is shifted, and none."""
 
     tanhs: int
-    """Values of tanh: each 11 products, 9 sums, one division; with roles 13 products, 11 sums."""
+    """Values of tanh: each 11 products, 9 sums, one division; with roles 13 products, 11 sums; in
+    integers one product and four sums, from a table."""
 
     comparisons: int
     """Comparisons of the role assignment."""
 
 
-def step_cost(policy: HomPolicy | MlpPolicy) -> StepCost:
-    """Return the most operations of a team step of a policy."""
+def step_cost(policy: HomPolicy | MlpPolicy, *, integers: bool = False) -> StepCost:
+    """Return the most operations of a team step of a policy, in float32 or in integers."""
     if isinstance(policy, MlpPolicy):
         widths = policy.net.widths
         products = sum(a * b for a, b in pairwise(widths))
@@ -39,8 +41,8 @@ def step_cost(policy: HomPolicy | MlpPolicy) -> StepCost:
     n, width, depth = model.agents, model.hidden[0], len(model.hidden)
     size, bits, state = model.observation_size, model.bits, model.message_width
     heard = n * n if model.self_edges else n * (n - 1)
-    # Edges of a role to itself are computed with its affinity, and not read.
-    pairs = n * n if model.role_assignment else heard
+    # Edges of a role to itself are computed with its affinity in float32, and not read.
+    pairs = n * n if model.role_assignment and not integers else heard
 
     def finish(outputs: int) -> int:
         return (width * width if depth == 2 else 0) + width * outputs
@@ -53,9 +55,12 @@ def step_cost(policy: HomPolicy | MlpPolicy) -> StepCost:
         messages = n * width * (1 + read) + heard * (finish(state) + model.soft_edges * state)
         products += n * width * (1 + 2 * (size + bits)) + pairs * finish(1)
         products += model.rounds * messages
+        if integers and model.message_reads == "observation":
+            products += model.rounds * n * width * bits
         tanhs += (pairs + model.rounds * heard) * depth * width + model.soft_edges * n * n
     if model.role_assignment:
         products += n * width * (1 + size) + n * n * finish(1)
+        products += n * width * 2 * bits if integers else 0
         tanhs += n * n * depth * width
         comparisons = _assignment_comparisons(n)
     return StepCost(multiply_adds=products, tanhs=tanhs, comparisons=comparisons)

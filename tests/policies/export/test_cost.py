@@ -8,8 +8,9 @@ import pytest
 
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.deployment.compiler import run_program
-from rolecast.policies.export.c99 import code_files
+from rolecast.policies.export.c99 import code_files, fixed_code_files
 from rolecast.policies.export.cost import agent_step_cost, step_cost
+from rolecast.policies.export.fixed import fixed_policies
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
 from rolecast.policies.registry import make_policy
@@ -18,20 +19,27 @@ STEPS: Final = 2000
 """Random observations, so that some step hears all messages."""
 
 MAIN: Final = f"""
+#ifdef INTEGERS
+#define NUMBER short
+#define DRAWN (short) (rand() % 16384 - 8192)
+#else
+#define NUMBER float
+#define DRAWN 4.0f * (float) rand() / (float) RAND_MAX - 2.0f
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include "rolecast_policy.h"
 extern long products, tanhs;
 int main(void)
 {{
-    static float o[ROLECAST_AGENTS * ROLECAST_OBSERVATION_SIZE];
-    static float a[ROLECAST_AGENTS * ROLECAST_ACTION_SIZE];
+    static NUMBER o[ROLECAST_AGENTS * ROLECAST_OBSERVATION_SIZE];
+    static NUMBER a[ROLECAST_AGENTS * ROLECAST_ACTION_SIZE];
     long most = 0, most_tanhs = 0;
     srand(3);
     for (int step = 0; step < {STEPS}; step++) {{
         products = tanhs = 0;
         for (unsigned i = 0; i < sizeof o / sizeof *o; i++) {{
-            o[i] = 4.0f * (float) rand() / (float) RAND_MAX - 2.0f;
+            o[i] = DRAWN;
         }}
         rolecast_policy_step(o, a);
         most = products > most ? products : most;
@@ -75,6 +83,7 @@ int main(void)
 """
 
 
+@pytest.mark.parametrize("integers", [False, True], ids=["float32", "integers"])
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -92,10 +101,10 @@ int main(void)
     ids=str,
 )
 def test_products_and_tanhs_are_counted_as_they_are_computed(
-    name: str, options: dict[str, Any], tmp_path: Path
+    name: str, options: dict[str, Any], integers: bool, tmp_path: Path
 ) -> None:
-    policy, files = _exported(name, options, one_agent=False)
-    cost = step_cost(policy)
+    policy, files = _exported(name, options, one_agent=False, integers=integers)
+    cost = step_cost(policy, integers=integers)
     assert _counted(files, MAIN, tmp_path) == (cost.multiply_adds, cost.tanhs)
 
 
@@ -129,13 +138,15 @@ def test_an_agent_of_a_shared_net_has_its_share_and_chooses_the_roles_of_all() -
 
 
 def _exported(
-    name: str, options: dict[str, Any], *, one_agent: bool
+    name: str, options: dict[str, Any], *, one_agent: bool, integers: bool = False
 ) -> tuple[HomPolicy | MlpPolicy, dict[str, str]]:
     """Return a policy of random weights for three agents, and its code."""
     spec = TaskSpec(id="team", agents=3, observation_size=5, action_size=2, horizon=25)
     policy = make_policy(name, spec, **options)
     assert isinstance(policy, HomPolicy | MlpPolicy)
     weights = policy.space.weights(np.random.default_rng(0).random(policy.space.dimension))
+    if integers:
+        return policy, fixed_code_files(fixed_policies(policy, weights, 16)[0], remarks="a test")
     return policy, code_files(policy, weights, remarks="a test", one_agent=one_agent)
 
 
@@ -150,12 +161,16 @@ def _counted(files: dict[str, str], main: str, folder: Path) -> tuple[int, ...]:
         ("receiver->state[u] = receiver->state[u] + *pair *", "products++;"),
         ("y[u] = y[u] + *w++ * x[i];", "products++;"),
         ("a->state[u] = a->state[u] + edge *", "products++;"),
+        ("y[u] += *w++ * x[i];", "products++;"),
+        ("sum += *w++ * x[i];", "products++;"),
+        ("state[u] = (short)clip(state[u] + shifted(edge * heard", "products++;"),
+        ("if (size < 64 * 256) {", "tanhs++;"),
     ):
         code = code.replace(line, f"{count} {line}")
     (folder / "rolecast_policy.h").write_text(files["rolecast_policy.h"])
     (folder / "rolecast_policy.c").write_text(code)
     (folder / "main.c").write_text(main)
-    run_program(
-        ["cc", "-std=gnu99", "-w", "-O1", "-o", "main", "main.c", "rolecast_policy.c"], folder
-    )
+    numbers = ["-DINTEGERS"] if "const short" in files["rolecast_policy.h"] else []
+    flags = ["-std=gnu99", "-w", "-O1", *numbers]
+    run_program(["cc", *flags, "-o", "main", "main.c", "rolecast_policy.c"], folder)
     return tuple(map(int, run_program(["./main"], folder).split()))
