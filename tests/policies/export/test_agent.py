@@ -41,15 +41,21 @@ def made(agents: int, options: dict[str, Any]) -> tuple[HomPolicy, Any]:
     return policy, policy.space.weights(np.random.default_rng(9).random(policy.space.dimension))
 
 
+CALL: Final = "(void)rolecast_agent_outgoing(&team[i], phase, messages[i]);"
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "again"])
 @pytest.mark.parametrize(("agents", "options"), TEAMS, ids=str)
 def test_a_team_of_devices_acts_as_one_device_does(
-    agents: int, options: dict[str, Any], tmp_path: Path
+    agents: int, options: dict[str, Any], again: bool, tmp_path: Path
 ) -> None:
+    """Also where each device asks for its message a second time, as to send it again."""
     policy, weights = made(agents, options)
     observations = drawn_observations(240, agents, 6, 10.0, np.random.default_rng(4))
     expected = reference(policy, weights)(observations)
     phases = len(message_phases(policy.model))
     program = check_program(observations, expected, remarks="a test", phases=phases)
+    program = program.replace(CALL, CALL * 2) if again else program
     files = code_files(policy, weights, remarks="a test", one_agent=True)
     for name, text in {**files, "main_test.c": program}.items():
         (tmp_path / name).write_text(text)
