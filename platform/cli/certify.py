@@ -7,7 +7,7 @@ import typer
 
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.former_policy import tell_of_former_policy
-from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.output import Json, patience, print_json, say
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.deployment.config import CertifyConfig
 
@@ -44,7 +44,8 @@ def certify(
         episodes=episodes, confidence=confidence, returns_within=returns_within, seed=seed
     )
     tell_of_former_policy(folder)
-    found = certify_policy(folder, config, sign=sign, trust=trust)
+    with patience(f"playing {episodes} episodes; with many agents that takes minutes"):
+        found = certify_policy(folder, config, sign=sign, trust=trust)
     if json:
         print_json(asdict(found))
         return

@@ -8,7 +8,7 @@ import typer
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.former_policy import tell_of_former_policy
-from rolecast.platform.cli.output import Json, print_json, say, warn
+from rolecast.platform.cli.output import Json, patience, print_json, say, warn
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.deployment.config import ExportConfig
 
@@ -94,7 +94,8 @@ def export(
         raise RequestError(f"--task has no choice in {folder}; expected a comparison's folder")
     tell_of_former_policy(folder)
     write = export_learner if is_trial(folder) else export_policy
-    manifest = write(folder, out, config, sign=sign, trust=trust)
+    with patience("comparing the program with its reference; with many agents it takes minutes"):
+        manifest = write(folder, out, config, sign=sign, trust=trust)
     if json:
         print_json({"out": str(out), **manifest})
         return

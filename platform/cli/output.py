@@ -2,7 +2,9 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
 import typer
@@ -14,6 +16,9 @@ from rolecast.platform.cli.verbosity import is_quiet
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 
 MARL_EVAL: Final = "marl-eval"
+LONG_WORK_S: Final = 10.0
+"""Seconds after which `patience` says what is under way."""
+
 REPORT_FORMATS: Final = ("html", MARL_EVAL)
 
 Format = Annotated[
@@ -67,3 +72,16 @@ def warn(text: str) -> None:
     """Print one line on stderr, so that stdout stays what a program reads."""
     if not is_quiet():
         typer.echo(text, err=True)
+
+
+@contextmanager
+def patience(what: str) -> Iterator[None]:
+    """Print one line on stderr of work that takes longer than `LONG_WORK_S`, unless quiet."""
+    timer = threading.Timer(LONG_WORK_S, typer.echo, (f"rolecast: {what}",), {"err": True})
+    timer.daemon = True
+    if not is_quiet():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

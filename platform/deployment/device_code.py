@@ -41,17 +41,19 @@ from rolecast.policies.export.c99 import (
 from rolecast.policies.export.fixed import FixedPolicy
 from rolecast.policies.export.onnx.graph import ONNX_OPSET
 from rolecast.policies.export.reference import reference
-from rolecast.policies.export.vectors import drawn_observations
+from rolecast.policies.export.vectors import drawn_observations, vector_count
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
 
 STORED_VECTORS: Final = 100
 CHECKED_VECTORS: Final = 10_000
+"""Vectors checked; fewer for large teams of `hom`, by `vector_count`."""
+
 TEAM_VECTORS: Final = 1000
 """Vectors checked where each is a step of robots that exchange messages."""
 
 BOARD_VECTORS: Final = 1000
-"""Vectors checked on each core in emulation."""
+"""Most vectors checked on each core in emulation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +178,8 @@ def _device_code(
     if config.one_agent and isinstance(policy, HomPolicy):
         phases = len(message_phases(policy.model))
     rng = np.random.default_rng(policy.space.size)
-    count = CHECKED_VECTORS if phases is None else TEAM_VECTORS
+    most = CHECKED_VECTORS if phases is None else TEAM_VECTORS
+    count = vector_count(most, task.agents if isinstance(policy, HomPolicy) else 1)
     drawn = drawn_observations(count, task.agents, task.observation_size, bound, rng)
     if config.weights == "float32":
         return _DeviceCode(
@@ -263,21 +266,22 @@ def _check_on_cores(
         RunError: an action differs from the reference, or a program failed.
     """
     fixed = exported.observations.dtype.kind == "i"
-    _, agents, size = exported.observations.shape
+    checked, agents, size = exported.observations.shape
+    vectors = min(BOARD_VECTORS, checked)
     streamed = (
-        streamed_integers(BOARD_VECTORS, agents, size)
+        streamed_integers(vectors, agents, size)
         if fixed
-        else streamed_observations(BOARD_VECTORS, agents, size, bound)
+        else streamed_observations(vectors, agents, size, bound)
     )
     expected, costs = stream_digest(exported.act(streamed)), {}
     for core in cores:
         found = run_on_board(
-            scratch, BOARDS_BY_NAME[core], vectors=BOARD_VECTORS, bound=bound, fixed=fixed
+            scratch, BOARDS_BY_NAME[core], vectors=vectors, bound=bound, fixed=fixed
         )
         if found.digest != expected:
             raise RunError(f"actions on {core} in emulation are not equal")
         costs[core] = {
-            "vectors_equal_bit_by_bit": BOARD_VECTORS,
+            "vectors_equal_bit_by_bit": vectors,
             "flash_bytes": found.flash,
             "static_memory_bytes": found.ram,
             "stack_bytes": found.stack,

@@ -19,7 +19,7 @@ from rolecast.policies.export.micropython import (
     python_check,
     python_source,
 )
-from rolecast.policies.export.vectors import drawn_observations
+from rolecast.policies.export.vectors import drawn_observations, vector_count
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
 
@@ -27,7 +27,7 @@ FLOAT64_TOLERANCE: Final = 1e-6
 """Largest difference of an action from that of the policy in float64."""
 
 PYTHON_VECTORS: Final = 800
-"""Vectors that are drawn for the check; those with one answer are compared."""
+"""Most vectors that are drawn for the check; those with one answer are compared."""
 
 STORED_BYTES: Final = 16_000
 """Most source of the vectors in the test file, which a board must hold beside the policy."""
@@ -60,7 +60,8 @@ def build_python(
     sizes = trained.task.agents, trained.task.observation_size
     rng = np.random.default_rng(policy.space.size)
     bound = float(policy.options["observation_clip"])
-    drawn = drawn_observations(PYTHON_VECTORS, *sizes, bound, rng).astype(np.float64)
+    count = vector_count(PYTHON_VECTORS, sizes[0] if isinstance(policy, HomPolicy) else 1)
+    drawn = drawn_observations(count, *sizes, bound, rng).astype(np.float64)
     observations = drawn[clearly_decided(policy, trained.weights, drawn)]
     expected = policy.act(trained.weights[None], observations[None])[0]
     source = python_source(policy, trained.weights, remarks=text)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
-from rolecast.policies.export.reference import assigned_agents
+from rolecast.policies.export.reference import assigned_agents, in_chunks
 from rolecast.policies.export.tables import interacts
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.model import HomModel
@@ -90,6 +90,9 @@ class FixedPolicy:
 
     def act(self, observations: Integers) -> Integers:
         """Return actions [B, n, da] with 15 places for integer observations [B, n, do]."""
+        return in_chunks(self._act_at_once, self.policy)(observations)
+
+    def _act_at_once(self, observations: Integers) -> Integers:
         states = np.clip(observations, -self.clip, self.clip)
         if isinstance(self.policy, MlpPolicy):
             layers = self.nets[self.policy.net.name]
@@ -164,19 +167,15 @@ class FixedPolicy:
         """Return messages plus the state of each role; every sum is cut to 16 bits."""
         half = tanh(np.clip(edge, -LARGEST_SHORT, LARGEST_SHORT) * 2)
         weight = (half + 32768) >> 1
-        total = hidden.copy()
-        for receiver in range(model.agents):
-            for sender in range(model.agents):
-                if receiver == sender and not model.self_edges:
-                    continue
-                pair = messages[:, receiver, sender]
-                if model.soft_edges:
-                    heard = shifted(weight[:, receiver, sender, None] * pair, UNIT_BITS)
-                else:
-                    heard = np.where(edge[:, receiver, sender, None] > 0, pair, 0)
-                total[:, receiver] = np.clip(
-                    total[:, receiver] + heard, -LARGEST_SHORT, LARGEST_SHORT
-                )
+        total, receivers = hidden, np.arange(model.agents)[:, None]
+        for sender in range(model.agents):
+            pair = messages[:, :, sender]
+            if model.soft_edges:
+                heard = shifted(weight[:, :, sender, None] * pair, UNIT_BITS)
+            else:
+                heard = np.where(edge[:, :, sender, None] > 0, pair, 0)
+            heard = np.where((receivers != sender) | model.self_edges, heard, 0)
+            total = np.clip(total + heard, -LARGEST_SHORT, LARGEST_SHORT)
         return total
 
 

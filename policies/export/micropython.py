@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.types import Float, Float32
 from rolecast.policies.export.c99 import EXPORT_TEMPLATES
-from rolecast.policies.export.reference import clip, reference, role_affinities
+from rolecast.policies.export.reference import clip, in_chunks, reference, role_affinities
 from rolecast.policies.export.tables import interacts
 from rolecast.policies.hom.assignment import SUBSET_LIMIT, assign_roles
 from rolecast.policies.hom.interaction import SOFT_EDGE_SLOPE
@@ -138,9 +138,12 @@ def _change(policy: HomPolicy, weights: Float, observations: Float, *, share: fl
     rng = np.random.default_rng(0)
     near = weights * (1.0 + share * rng.choice([-1.0, 1.0], (_NEAR_POLICIES, len(weights))))
     candidates = np.concatenate([weights[None], near])
-    given = np.broadcast_to(observations, (len(candidates), *observations.shape))
-    actions = policy.act(candidates, given)
-    return np.asarray(np.abs(actions[1:] - actions[0]).max(axis=(0, 2, 3)))
+
+    def changes(rows: Float) -> Float:
+        actions = policy.act(candidates, np.broadcast_to(rows, (len(candidates), *rows.shape)))
+        return np.asarray(np.abs(actions[1:] - actions[0]).max(axis=(0, 2, 3)))
+
+    return in_chunks(changes, policy, copies=2 * len(candidates))(observations)
 
 
 def _comment(text: str) -> str:

@@ -14,7 +14,8 @@ fuse sums. Their actions are near these, not equal (tests/policies/export/test_r
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,9 @@ from rolecast.policies.protocol import Policy
 f32 = np.float32
 Layer = tuple[Float32, Float32]
 """Weight [out, in] and bias [out]."""
+
+CHUNK_NUMBERS: Final = 2**20
+"""Most numbers of a hidden layer of all pairs of agents, or of all their sets, at a time."""
 
 TANH_NUMERATOR: Final = (
     -2.76076847742355e-16,
@@ -97,12 +101,14 @@ def assigned_agents(affinity: Float32 | NDArray[np.int64]) -> NDArray[np.int64]:
 
     Up to SUBSET_LIMIT agents by subsets: the best total of the roles r, ..., n - 1 is the affinity
     of r's agent plus the best total of r + 1, ..., n - 1. Of equal totals, the lowest agent counts.
-    Above, each matrix by `shortest_paths`.
+    Above, each matrix by `shortest_paths`, compiled to round alike.
     """
     rows, n, _ = affinity.shape
     if n > SUBSET_LIMIT:
-        agents = [shortest_paths(matrix) for matrix in affinity]
-        return np.array(agents, dtype=np.int64).reshape(rows, n)
+        # Loaded here: small teams need no compiler.
+        from rolecast.policies.export.shortest_paths import shortest_paths
+
+        return shortest_paths(np.ascontiguousarray(affinity, dtype=f32))
     best = np.zeros((rows, 1 << n), dtype=affinity.dtype)
     choice = np.zeros((rows, 1 << n), dtype=np.int64)
     for taken in range((1 << n) - 2, -1, -1):
@@ -118,55 +124,6 @@ def assigned_agents(affinity: Float32 | NDArray[np.int64]) -> NDArray[np.int64]:
         found[:, role] = choice[np.arange(rows), taken_now]
         taken_now |= 1 << found[:, role]
     return found
-
-
-def shortest_paths(affinity: Float32) -> list[int]:
-    """Return the agent of each role of one matrix [n, n], by shortest augmenting paths.
-
-    The algorithm of `rolecast.policies.hom.assignment_fused.solve_assignment`; the order of its
-    sums is this one. Ties: columns are scanned downwards, and a free one is taken first.
-    """
-    n = len(affinity)
-    v = -affinity.max(axis=0)
-    u = -(affinity + v).max(axis=1)
-    agents, holder = [-1] * n, [-1] * n
-    for role in range(n):
-        cost, reached = np.zeros(n, dtype=f32), [False] * n
-        via, closed = [role] * n, [False] * n
-        row, low = role, f32(0.0)
-        nearest = -1
-        for _ in range(n):
-            nearest = -1
-            for column in reversed(range(n)):
-                if closed[column]:
-                    continue
-                reduced = low - affinity[row, column] - u[row] - v[column]
-                if not reached[column] or reduced < cost[column]:
-                    cost[column], via[column], reached[column] = reduced, row, True
-                if (
-                    nearest < 0
-                    or cost[column] < cost[nearest]
-                    or (cost[column] == cost[nearest] and holder[column] < 0)
-                ):
-                    nearest = column
-            low = cost[nearest]
-            closed[nearest] = True
-            if holder[nearest] < 0:
-                break
-            row = holder[nearest]
-        u[role] += low
-        for column in range(n):
-            if closed[column] and column != nearest:
-                u[holder[column]] += low - cost[column]
-                v[column] -= low - cost[column]
-        column = nearest
-        for _ in range(n):
-            row = via[column]
-            holder[column] = row
-            agents[row], column = column, agents[row]
-            if row == role:
-                break
-    return agents
 
 
 def mlp_actions(policy: MlpPolicy, layers: Sequence[Layer], observations: Float32) -> Float32:
@@ -252,19 +209,45 @@ def heard(model: HomModel, edge: Float32, messages: Float32, hidden: Float32) ->
         hidden: [B, n, k].
     """
     half = tanh(edge * f32(0.5 * SOFT_EDGE_SLOPE)) * f32(0.5)
-    total = hidden.copy()
-    for receiver in range(model.agents):
-        for sender in range(model.agents):
-            if receiver == sender and not model.self_edges:
-                continue
-            pair, so_far = messages[:, receiver, sender], total[:, receiver]
-            if model.soft_edges:
-                weight = half[:, receiver, sender, None] + f32(0.5)
-                total[:, receiver] = so_far + weight * pair
-            else:
-                on = edge[:, receiver, sender, None] > 0.0
-                total[:, receiver] = np.where(on, so_far + pair, so_far)
+    total, receivers = hidden, np.arange(model.agents)[:, None]
+    for sender in range(model.agents):
+        pair, hears = messages[:, :, sender], (receivers != sender) | model.self_edges
+        if model.soft_edges:
+            so_far = total + (half[:, :, sender, None] + f32(0.5)) * pair
+        else:
+            so_far, hears = total + pair, hears & (edge[:, :, sender, None] > 0.0)
+        total = np.where(hears, so_far, total)
     return total
+
+
+def chunk_rows(policy: HomPolicy | MlpPolicy) -> int:
+    """Return how many rows of observations are computed at a time, so that memory is bounded."""
+    if isinstance(policy, MlpPolicy):
+        numbers = policy.agents * max(policy.net.widths)
+    else:
+        model = policy.model
+        subsets = 1 << model.agents if model.agents <= SUBSET_LIMIT else 0
+        numbers = max(model.agents**2 * max(*model.hidden, model.message_width), subsets)
+    return max(CHUNK_NUMBERS // numbers, 1)
+
+
+def in_chunks(
+    act: Callable[[NDArray[Any]], NDArray[Any]], policy: HomPolicy | MlpPolicy, copies: int = 1
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return a function of observations [B, n, do] that computes `chunk_rows` of them at a time.
+
+    Args:
+        act: the function.
+        policy: whose observations they are.
+        copies: the memory of a row, in that of one row in float32.
+    """
+    rows = max(chunk_rows(policy) // copies, 1)
+
+    def chunked(observations: NDArray[Any]) -> NDArray[Any]:
+        starts = range(0, max(len(observations), 1), rows)
+        return np.concatenate([act(observations[start : start + rows]) for start in starts])
+
+    return chunked
 
 
 def reference(policy: Policy, weights: Float) -> Callable[[Float32], Float32]:
@@ -291,10 +274,10 @@ def reference(policy: Policy, weights: Float) -> Callable[[Float32], Float32]:
 
     if isinstance(policy, HomPolicy):
         hom_nets = layers_of(policy.model.nets)
-        return lambda observations: hom_actions(policy.model, hom_nets, observations)
+        return in_chunks(partial(hom_actions, policy.model, hom_nets), policy)
     if isinstance(policy, MlpPolicy):
         layers = layers_of([policy.net])[policy.net.name]
-        return lambda observations: mlp_actions(policy, layers, observations)
+        return in_chunks(partial(mlp_actions, policy, layers), policy)
     raise RequestError(f"policy {policy.name!r} has no exporter; expected one of hom, linear, mlp")
 
 

@@ -9,6 +9,22 @@ from rolecast.core.types import Float32
 LEAST_SUBNORMAL: Final = np.float32(1e-45)
 _KIND_COUNT: Final = 8
 
+FULL_PAIRS: Final = 100
+"""Pairs of agents up to which a team is checked on all vectors: ten agents."""
+
+LEAST_VECTORS: Final = 100
+"""Vectors on which the largest team is checked."""
+
+
+def vector_count(most: int, agents: int) -> int:
+    """Return how many vectors check a team whose agents' pairs are computed: fewer if it is large.
+
+    Args:
+        most: for a team of up to ten.
+        agents: n; 1 where no pairs are computed.
+    """
+    return min(most, max(most * FULL_PAIRS // agents**2, LEAST_VECTORS))
+
 
 def drawn_observations(
     count: int, agents: int, size: int, bound: float, rng: np.random.Generator

@@ -1,4 +1,4 @@
-"""The assignment of roles to many agents as loops of ONNX: `reference.shortest_paths`, N at a time.
+"""The assignment of roles to many agents as loops of ONNX: `export.shortest_paths`, N at a time.
 
 Loops have as many turns as a team can need. A matrix that has ended keeps its state until all have.
 """

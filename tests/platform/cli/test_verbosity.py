@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from rolecast.platform.cli import verbosity
+from rolecast.platform.cli import output, verbosity
 from rolecast.platform.cli.verbosity import saying, split_flags
 
 Command = Callable[..., CompletedProcess[str]]
@@ -65,6 +65,16 @@ def test_loading_that_takes_long_is_told(
     with saying(verbose, words, stream):
         time.sleep(0.3)
     assert ("loading" in stream.getvalue()) == told
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_work_that_takes_long_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], quiet: bool
+) -> None:
+    monkeypatch.setattr(output, "LONG_WORK_S", 0.01)
+    with saying("quiet" if quiet else "normal", [], io.StringIO()), output.patience("comparing"):
+        time.sleep(0.3)
+    assert capfd.readouterr().err == ("" if quiet else "rolecast: comparing\n")
 
 
 @pytest.mark.parametrize("compiled", [True, False])

@@ -217,6 +217,14 @@ def test_micropython_is_one_file_with_its_test(small_run: Path, tmp_path: Path) 
     assert manifest["check"]["vectors_stored"] >= 8
 
 
+def test_a_large_team_is_checked_on_fewer_vectors_and_says_how_many(tmp_path: Path) -> None:
+    spec = TaskSpec(id="crowd", agents=30, observation_size=3, action_size=1, horizon=5)
+    policy = make_policy("hom", spec, role_assignment=True)
+    save_policy(tmp_path / "policy", policy, policy.space.centre, spec)
+    check = export_policy(tmp_path / "policy", tmp_path / "out")["check"]
+    assert check["vectors_equal_bit_by_bit"] == 1111
+
+
 def test_a_team_beyond_one_byte_is_refused(tmp_path: Path) -> None:
     spec = TaskSpec(id="crowd", agents=128, observation_size=3, action_size=1, horizon=5)
     policy = make_policy("linear", spec)

@@ -10,7 +10,8 @@ from rolecast.platform.deployment.onnx import build_onnx, run_onnx
 from rolecast.policies.export.onnx.graph import FLOAT_ELEMENTS, ONNX_OPSET, Graph
 from rolecast.policies.export.onnx.mlp import mlp_model
 from rolecast.policies.export.onnx.shortest_paths import shortest_path_agents
-from rolecast.policies.export.reference import reference, shortest_paths
+from rolecast.policies.export.reference import reference
+from rolecast.policies.export.shortest_paths import shortest_paths
 from tests.policies.export.test_c99 import SHAPES, made, vectors
 
 IN_GRAPHS: list[tuple[str, int, dict[str, Any]]] = [
@@ -93,5 +94,4 @@ def test_shortest_paths_in_loops_are_those_of_the_reference(agents: int) -> None
     found = shortest_path_agents(graph, agents, "affinity")
     graph.add("Cast", found, to=FLOAT_ELEMENTS, output="agents")
     model = graph.model("assignment", ("affinity", (agents, agents)), ("agents", (agents,)))
-    wanted = [shortest_paths(matrix) for matrix in affinity]
-    np.testing.assert_array_equal(run_onnx(model, affinity), wanted)
+    np.testing.assert_array_equal(run_onnx(model, affinity), shortest_paths(affinity))

@@ -1,6 +1,7 @@
 """The float32 reference, against float64 and against the compiled kernels of a search."""
 
 import itertools
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -120,3 +121,37 @@ def test_a_policy_without_an_exporter_is_refused_by_name() -> None:
 
     with pytest.raises(RequestError, match="policy 'other' has no exporter"):
         reference.reference(Other(), np.zeros(3))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "agents", "options"),
+    [
+        ("mlp", 3, {}),
+        ("hom", 4, {"role_assignment": True, "self_edges": True}),
+        ("hom", 12, {"role_assignment": True, "edges": "soft"}),
+    ],
+    ids=str,
+)
+def test_observations_in_chunks_give_the_same_bits(
+    name: str, agents: int, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = make_policy(name, team(agents), **options)
+    weights = policy.space.weights(np.random.default_rng(0).random(policy.space.dimension))
+    observations = np.random.default_rng(1).normal(size=(50, agents, 5)).astype(np.float32)
+    whole = reference.reference(policy, weights)(observations)
+    monkeypatch.setattr(reference, "CHUNK_NUMBERS", 7 * 4 * agents**2)
+    in_chunks = reference.reference(policy, weights)(observations)
+    np.testing.assert_array_equal(in_chunks.view(np.uint32), whole.view(np.uint32))
+
+
+def test_a_large_team_takes_bounded_memory() -> None:
+    """At once, an array of the pairs of 60 agents has 17 MB for 300 vectors, and there are ten."""
+    policy = make_policy("hom", team(60), role_assignment=True)
+    act = reference.reference(policy, policy.space.centre)
+    observations = np.random.default_rng(1).normal(size=(300, 60, 5)).astype(np.float32)
+    act(observations[:1])  # loads the compiler
+    tracemalloc.start()
+    act(observations)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
