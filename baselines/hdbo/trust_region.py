@@ -31,6 +31,9 @@ SUCCESS_TOLERANCE: Final = 3
 LEAST_GAIN: Final = 1e-3
 """Least gain of a success, as a share of the size of the best value."""
 
+FIRST_NOISE: Final = 5e-3
+"""Noise variance from which a fit begins, of standardised returns."""
+
 PERTURBED_COORDINATES: Final = 20
 """Expected number of coordinates in which a candidate differs from the centre."""
 
@@ -92,8 +95,11 @@ def kernel(dimension: int) -> Kernel:
 
 
 def noise(least: float) -> Noise:
-    """Return the noise between its least variance and the authors' greatest."""
-    return Noise(None, Interval(least, 0.2), 10.0 * least)
+    """Return the noise between its least variance and the authors' greatest, at their start.
+
+    A fit that begins next to none stays there, as its gradient vanishes.
+    """
+    return Noise(None, Interval(least, 0.2), FIRST_NOISE)
 
 
 def box(

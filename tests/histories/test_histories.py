@@ -1,7 +1,7 @@
 """Searches of one seed compute what they computed when `digests.json` was last written.
 
 `record.py DIR` and `record.py DIR --digests` write it. A change that means to change what a search
-computes writes it anew, and says so. First written at commit a096170, it was so five times:
+computes writes it anew, and says so. First written at commit a096170, it was so six times:
 
 - 66903dac: candidates of a policy's local search in mirrored pairs. The machine was another one, so
   that 13 of 18 histories differ, ten of them for that alone.
@@ -11,6 +11,7 @@ computes writes it anew, and says so. First written at commit a096170, it was so
   machine was another one again; on it all other histories are those of be10bb88.
 - The confirmation is larger and may keep an evaluated candidate: the last evaluations on
   `pred_prey_3`, and the last one of four on the hopper. The machine was another one again.
+- Fits of `turbo` begin at the authors' noise: its history on the black box alone.
 """
 
 import json

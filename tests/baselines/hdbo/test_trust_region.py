@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from rolecast.baselines.hdbo.trust_region import TrustRegion, box, candidates, gains
+from rolecast.baselines.hdbo.surrogate import fit, process
+from rolecast.baselines.hdbo.trust_region import (
+    TrustRegion,
+    box,
+    candidates,
+    gains,
+    kernel,
+    noise,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +77,16 @@ def test_candidates_move_some_twenty_coordinates_inside_the_box() -> None:
     moved = (points != centre).sum(1)
     assert moved.min() >= 1
     assert abs(moved.mean() - 20.0) < 4.89 * np.sqrt(200 * 0.1 * 0.9 / 1000)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_a_fit_finds_noise_that_nobody_told(seed: int) -> None:
+    """A tenth of the variance is noise; a fit that began next to none stayed there."""
+    rng = np.random.default_rng(seed)
+    inputs = rng.random((60, 5))
+    exact = -np.square(inputs - 0.3).sum(1)
+    returns = exact / exact.std() + 0.1**0.5 * rng.standard_normal(60)
+    targets = (returns - returns.mean()) / returns.std()
+    model = process(inputs, targets, np.zeros(60), kernel(5), noise(1e-6))
+    fit(model, 50)
+    assert 0.03 < model.likelihood.second_noise_covar.noise.item() < 0.2
