@@ -104,6 +104,7 @@ def maximise(
     *,
     config: AcquisitionConfig,
     bounds: tuple[Float, Float],
+    pending: Float,
     starts: Float | None = None,
 ) -> Float:
     """Return a batch [q, d].
@@ -114,12 +115,13 @@ def maximise(
         rng: of the starts.
         config: numbers of starts and steps.
         bounds: lower and upper corner [d].
+        pending: inputs [K, d] of earlier batches, which the function knows already. BoTorch's own
+            record of them is empty where they count as known points.
         starts: [K, d], points among which the starts of an ascent are chosen; None:
             BoTorch's own.
     """
     options: dict[str, Any] = {"maxiter": config.ascent_steps, "sample_around_best": True}
     chosen: list[Tensor] = []
-    before = acquisition.X_pending
     sizes = [1] * q if config.greedy else [q]
     with quiet(rng):
         for size in sizes:
@@ -136,8 +138,7 @@ def maximise(
                 retry_on_optimization_warning=False,
             )
             chosen.append(point)
-            parts = chosen if before is None else [before, *chosen]
-            acquisition.set_X_pending(torch.cat(parts))
+            acquisition.set_X_pending(torch.cat([torch.as_tensor(pending), *chosen]))
     return np.asarray(torch.cat(chosen).numpy())
 
 

@@ -137,6 +137,7 @@ class Alebo(Plain):
             rng,
             config=self._config,
             bounds=(-reach, reach),
+            pending=beliefs.pending,
             starts=best + shares * (uniform - best),
         )
         return self.points(self.feasible(found))

@@ -41,4 +41,11 @@ class LogEi(Plain):
         model = self.model(beliefs, rng)
         acquisition = expected_improvement(beliefs, self._config, rng, model=model)
         corners = np.zeros(self.dimension), np.ones(self.dimension)
-        return maximise(acquisition, q, rng, config=self._config, bounds=corners)
+        return maximise(
+            acquisition,
+            q,
+            rng,
+            config=self._config,
+            bounds=corners,
+            pending=beliefs.pending,
+        )

@@ -1,9 +1,13 @@
 """The plain process asks where the expected improvement by hand is greatest."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+import rolecast
+from rolecast.baselines.hdbo import acquisition
 from rolecast.baselines.hdbo.acquisition import IMPROVEMENT_KINDS
 from rolecast.baselines.hdbo.logei import LogEiConfig
 from rolecast.core.types import Float
@@ -50,3 +54,29 @@ def test_points_of_a_batch_are_chosen_in_view_of_each_other(over: str) -> None:
     optimizer.tell(POINTS, RETURNS, np.full(5, 0.01))
     asked = np.sort(np.concatenate([optimizer.ask(2), optimizer.ask(1)])[:, 0])
     assert np.diff(asked).min() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["logei", "saasbo", "spherical_linear", "alebo"])
+def test_each_point_of_a_batch_is_chosen_in_view_of_earlier_batches(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Known points of the improvement end with those pending, then with those of the batch."""
+    optimizer = rolecast.make_optimizer(
+        name, dimension=2, seed=0, initial=2, fit_steps=3, ascent_steps=3, raw_samples=8
+    )
+    points = optimizer.ask(8)
+    optimizer.tell(points, -np.square(points - 0.3).sum(1), np.full(8, 0.01))
+    optimizer.ask(3)
+    known: list[Float] = []
+    ascend = vars(acquisition)["optimize_acqf"]
+
+    def watched(function: Any, *args: Any, **kwargs: Any) -> Any:
+        known.append(getattr(function, "inner", function).X_baseline.numpy())
+        return ascend(function, *args, **kwargs)
+
+    monkeypatch.setattr(acquisition, "optimize_acqf", watched)
+    optimizer.ask(3)
+    assert len(known) == 3
+    pending = known[0][-3:]
+    np.testing.assert_allclose(known[1][-4:-1], pending, atol=1e-9)
+    np.testing.assert_allclose(known[2][-5:-2], pending, atol=1e-9)
