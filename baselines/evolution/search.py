@@ -19,7 +19,11 @@ from rolecast.core.validation import POSITIVE_NUMBER, at_least, check, even_at_l
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.optimizers.recombination import recombination_weights
+from rolecast.platform.optimizers.recombination import (
+    LEAST_GENERATION,
+    first_population,
+    recombination_weights,
+)
 
 FIRST_RADIUS: Final = 0.376
 """Root mean square distance of the first candidates from the middle, that of `cmaes`."""
@@ -30,9 +34,6 @@ LEAST_SPREAD: Final = 1e-6
 CUBE_MARGIN: Final = 1e-3
 """Least distance of the mean from the cube's faces, in standard deviations. In a corner, the two
 candidates of a pair would be reflected to one point."""
-
-LEAST_GENERATION: Final = 4
-"""Candidates of the smallest generation."""
 
 
 class Rule(Protocol):
@@ -70,8 +71,8 @@ class EvolutionConfig(ABC):
     maxima."""
 
     population: int | None = None
-    """Candidates of one generation, even where they come in pairs; None: the size of the first
-    batch. A larger batch is one generation too."""
+    """Candidates of one generation, even where they come in pairs. None: the size of the first
+    batch, or 4 + 3 ln D for one below 4. A larger batch is one generation too."""
 
     widest: ClassVar[float] = 0.07
     """Largest first standard deviation of a coordinate where `radius` is None; that of 0.376 in 29
@@ -136,8 +137,7 @@ class EvolutionSearch:
         count = require_batch(q)
         dimension = self._data.dimension
         if self._population is None:
-            whole = count - count % 2 if self._paired else count
-            self._population = max(whole, LEAST_GENERATION)
+            self._population = first_population(count, dimension, paired=self._paired)
         rng = np.random.default_rng(np.random.SeedSequence((self._seed, self._asks)))
         self._asks += 1
         missing = count - len(self._mirror)

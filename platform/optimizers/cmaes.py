@@ -24,7 +24,11 @@ from rolecast.platform.optimizers.observations import (
     require_batch,
 )
 from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.optimizers.recombination import recombination_weights
+from rolecast.platform.optimizers.recombination import (
+    LEAST_GENERATION,
+    first_population,
+    recombination_weights,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +45,7 @@ class CmaesConfig:
 
     population: int | None = None
     """Population size, candidates of one generation, at least 4. None: the size of the first
-    batch."""
+    batch, or 4 + 3 ln D for one below 4."""
 
     mirrored: bool = False
     """Mirrored sampling (Brockhoff et al. 2010): candidates in pairs, the second the mirror image
@@ -54,7 +58,7 @@ class CmaesConfig:
         rules = {
             "separable": BOOLEAN_VALUE,
             "radius": POSITIVE_NUMBER,
-            "population": or_none(at_least(4)),
+            "population": or_none(at_least(LEAST_GENERATION)),
             "mirrored": BOOLEAN_VALUE,
             "lr_adapt": BOOLEAN_VALUE,
         }
@@ -89,7 +93,7 @@ class Cmaes:
             "mean": self._first_mean(),
             "sigma": self._config.radius / np.sqrt(dimension),
             "bounds": np.tile([0.0, 1.0], (dimension, 1)),
-            "population_size": max(population, 4),
+            "population_size": population,
         }
         started = (
             SepCMA(**settings)
@@ -112,7 +116,8 @@ class Cmaes:
         """Return q draws [q, D] from the search distribution."""
         count = require_batch(q)
         if self._strategy is None:
-            self._strategy = self._start(self._config.population or count)
+            population = self._config.population or first_population(count, self._data.dimension)
+            self._strategy = self._start(population)
             self._used = len(self._data)
         # The generator is not in the saved state, so each batch has a seed of its own.
         entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
@@ -173,7 +178,7 @@ class Cmaes:
         self._seed = int(state["seed"])
         self._strategy = None
         if state["strategy"] is not None:
-            self._strategy = self._start(4)
+            self._strategy = self._start(LEAST_GENERATION)
             for name, value in state["strategy"].items():
                 setattr(self._strategy, name, _plain(value))
 

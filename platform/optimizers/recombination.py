@@ -1,8 +1,25 @@
-"""Recombination weights of points by the rank of their returns."""
+"""Size of a generation, and recombination weights of its points by the rank of their returns."""
+
+from typing import Final
 
 import numpy as np
 
 from rolecast.core.types import Float
+
+LEAST_GENERATION: Final = 4
+"""Candidates of the smallest generation."""
+
+
+def first_population(batch: int, dimension: int, *, paired: bool = False) -> int:
+    """Return the candidates of a generation: the first batch, an even number of it in pairs.
+
+    Of a batch below 4, as where candidates are asked for one at a time, it is 4 + 3 ln D.
+
+    Source: Hansen (2016), table 1.
+    """
+    alone = LEAST_GENERATION + int(3.0 * np.log(dimension))
+    size = batch if batch >= LEAST_GENERATION else alone
+    return size - size % 2 if paired else size
 
 
 def recombination_weights(returns: Float) -> Float:

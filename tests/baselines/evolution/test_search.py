@@ -80,6 +80,19 @@ def test_the_first_cloud_leaves_room_for_summits_in_few_dimensions(
 
 
 @pytest.mark.parametrize("config", ALL)
+def test_candidates_asked_for_one_at_a_time_have_the_population_of_the_dimension(
+    config: type[PgpeConfig],
+) -> None:
+    """The mean of 30 dimensions moves after 4 + 3 ln 30 candidates, 14."""
+    optimizer = config().build(dimension=30, seed=0)
+    for place in range(14):
+        asked = optimizer.ask(1)
+        assert (optimizer.best() == 0.5).all() if place else True
+        optimizer.tell(asked, slope(asked))
+    assert (optimizer.best() != 0.5).any()
+
+
+@pytest.mark.parametrize("config", ALL)
 def test_a_batch_of_many_generations_makes_one_step(config: type[PgpeConfig]) -> None:
     """Sixteen steps of one mean would leap from 0.5 to the face."""
     optimizer = config(population=4).build(dimension=1, seed=0)

@@ -75,6 +75,12 @@ def test_the_first_batch_sets_the_population_unless_it_is_set() -> None:
     assert fixed.state_dict()["strategy"]["_popsize"] == 9
 
 
+def test_candidates_asked_for_one_at_a_time_have_the_population_of_the_dimension() -> None:
+    optimizer = search(30)
+    optimizer.ask(1)
+    assert optimizer.state_dict()["strategy"]["_popsize"] == 14
+
+
 def test_one_dimension_is_too_few() -> None:
     with pytest.raises(ConfigError, match="dimension is 1; expected an integer >= 2"):
         search(1)

@@ -1,8 +1,20 @@
-"""Weights of a recombined mean, computed by hand."""
+"""Size of a generation, and weights of a recombined mean, computed by hand."""
 
 import numpy as np
+import pytest
 
-from rolecast.platform.optimizers.recombination import recombination_weights
+from rolecast.platform.optimizers.recombination import first_population, recombination_weights
+
+
+@pytest.mark.parametrize(
+    ("batch", "dimension", "single", "paired"),
+    [(1, 1, 4, 4), (1, 10, 10, 10), (3, 20, 12, 12), (2, 100, 17, 16), (4, 9, 4, 4), (5, 9, 5, 4)],
+)
+def test_a_generation_is_the_first_batch_unless_that_is_small(
+    batch: int, dimension: int, single: int, paired: int
+) -> None:
+    assert first_population(batch, dimension) == single
+    assert first_population(batch, dimension, paired=True) == paired
 
 
 def test_recombination_weights_are_those_of_the_formula() -> None:
