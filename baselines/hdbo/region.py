@@ -78,6 +78,9 @@ class Region:
     def judge(self, initial: int, tolerance: int, *, singly: bool = False) -> None:
         """Count the evaluations since the last call, without the first design.
 
+        They are compared by value; by return, as the authors do, where the process sees no earlier
+        point, since the best returns are all new and it has no room for more.
+
         Args:
             initial: points of the first design.
             tolerance: evaluations without gain after which the box is halved.
@@ -90,8 +93,11 @@ class Region:
         self.judged = count
         if known < initial:
             return
+        every = self.rows()
         rows, values = self.values()
-        fresh = rows >= self.rows()[known]
+        if rows[0] >= every[known]:
+            rows, values = every, self._record.data.returns[every]
+        fresh = rows >= every[known]
         best = float(values[~fresh].max())
         if not singly:
             self.box.judge(gains(float(values[fresh].max()), best), count - known, tolerance)

@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
+import rolecast
 from rolecast.baselines.hdbo.turbo import Turbo, TurboConfig
 from rolecast.core.types import Float
 
@@ -59,6 +61,18 @@ def test_a_batch_told_in_pieces_counts_as_one() -> None:
         for row in range(6):
             pieces.tell(points[row : row + 1], returns[row : row + 1])
     assert whole.explain() == pieces.explain()
+
+
+@pytest.mark.parametrize("name", ["turbo", "baxus"])
+def test_a_batch_that_fills_the_process_is_judged_beside_the_points_before(name: str) -> None:
+    """All ten returns of each batch are better than those before, which the process forgets."""
+    optimizer = rolecast.make_optimizer(
+        name, dimension=2, seed=0, initial=10, max_points=6, fit_steps=3, candidates=16
+    )
+    for batch in range(4):
+        optimizer.tell(optimizer.ask(10), 10.0 * batch + np.arange(10.0), np.full(10, 1e-3))
+    optimizer.ask(10)
+    assert optimizer.explain()["trust_region_length"] == 1.6  # three successes double 0.8
 
 
 def test_the_centre_by_posterior_mean_is_not_the_luckiest_draw() -> None:
