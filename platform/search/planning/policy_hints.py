@@ -128,22 +128,25 @@ def with_task_graph(config: OptimizerConfig, task: BatchedTask) -> OptimizerConf
 
 
 def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int) -> OptimizerConfig:
-    """Return the config with the noise of the mean of E episodes, where the simulator is known.
+    """Return the config with the noise of the mean of E episodes, where it is known.
 
     It is for rivals of causal searches whose processes are of the reward at fixed interventions. Of
-    a simulator that is not known it is that of the reward's own node. A graph of the reward alone,
-    by whose nodes nobody could count the episodes, has the noise of their mean, too.
+    a simulator that is not known, and of a user's graph of metrics, it is that of the reward's own
+    node. A graph of the reward alone, by whose nodes nobody could count the episodes, has the noise
+    of their mean, too.
     """
     below, graph = unwrapped(task), _graph_of(config)
     if graph is not None and len(graph.nodes) == 1 and graph.reward.noise.deviation:
         noise = NodeNoise(kind="normal", scale=graph.reward.noise.deviation / episodes**0.5)
-        graph = replace(graph, nodes=(replace(graph.reward, noise=noise),))
-        config = replaced(config, {"graph": graph.to_json()})
-    if not isinstance(below, HasCausalProblem) or not _empty(config, {"reward_noise": None}):
+        mean = replace(graph, nodes=(replace(graph.reward, noise=noise),))
+        config = replaced(config, {"graph": mean.to_json()})
+    if not _empty(config, {"reward_noise": None}):
         return config
-    found = below.problem.reward_deviation()
-    if found is None and (own := below.graph.reward.noise).kind != "measured":
-        found = own.deviation
+    found = None
+    if isinstance(below, HasCausalProblem):
+        found, graph = below.problem.reward_deviation(), below.graph
+    if found is None and graph is not None and graph.reward.noise.kind != "measured":
+        found = graph.reward.noise.deviation
     known = {} if found is None else {"reward_noise": found / episodes**0.5}
     return replaced(config, known)
 

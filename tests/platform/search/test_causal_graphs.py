@@ -281,6 +281,20 @@ def test_a_graph_of_the_reward_alone_has_the_noise_of_the_mean_of_episodes() -> 
     assert search._data.variances[0, 0] == pytest.approx(1.0 / 16.0)
 
 
+def test_a_graph_of_metrics_has_the_noise_of_the_mean_of_episodes_for_gp_ucb() -> None:
+    """It sees no node whose values could be counted; without an own noise there is none to know."""
+
+    def known(noise: NodeNoise) -> Any:
+        fuel = CausalNode(name="fuel_used", actions=("a",), noise=NodeNoise(kind="measured"))
+        paid = CausalNode(name="return", parents=("fuel_used",), actions=("a",), noise=noise)
+        graph = CausalGraph(nodes=(fuel, paid), actions=(ActionRange(name="a"),))
+        config = optimizer_config("causal_gp_ucb", graph=graph.to_json())
+        return vars(with_reward_noise(config, make_task("drone_delivery_3"), 16))["reward_noise"]
+
+    assert known(NodeNoise(kind="normal", scale=2.0)) == 0.5
+    assert known(NodeNoise(kind="measured")) is None
+
+
 @pytest.mark.parametrize("method", ["mcbo", "eifn", "eicbo", "cbo"])
 def test_means_over_episodes_of_nodes_with_known_noise_are_refused(
     method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
