@@ -33,7 +33,8 @@ class EicboConfig(RewardNoiseConfig):
     Differs: it is told noisy rewards with their known noise, as its rivals are, and not E[Y | a];
     the prior's variance is that of the kernel alone; points are chosen among random ones, which
     suffice for the few dimensions of a set. Noise that reaches the reward from other nodes is known
-    of a simulator that is given as mechanisms, as those of the catalogue are.
+    of a simulator that is given as mechanisms, as those of the catalogue are. The incumbent is that
+    of `mcbo`: the told candidate of highest mean by a model of all mechanisms.
     """
 
     raw_samples: int = 2048
@@ -46,7 +47,11 @@ class EicboConfig(RewardNoiseConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class CboConfig(EicboConfig):
-    """Causal Bayesian optimisation without its prior: a process a set, of prior mean zero."""
+    """Causal Bayesian optimisation without its prior: a process a set, of prior mean zero.
+
+    Differs: as `EicboConfig`, so that its incumbent, too, is by a model of all mechanisms. Its
+    candidates are not.
+    """
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""
