@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import time
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, Final, Protocol
@@ -19,6 +20,9 @@ FileVersion = tuple[int, int, int]
 
 LOCK_PAUSES_S: Final = (0.0, 0.01, 0.1)
 """Before each try to lock a file."""
+
+LOCKLESS_ERRORS: Final = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP})
+"""Errors of `flock` on a file system on which no process can lock a file."""
 
 
 class Disk(Protocol):
@@ -151,14 +155,20 @@ class LocalDisk:
         Whoever asks `is_locked` holds a lock for an instant: so a lock is tried more than once.
         """
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        for pause in LOCK_PAUSES_S:
-            time.sleep(pause)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            return os.fdopen(handle, "rb")
-        os.close(handle)
+        file = os.fdopen(handle, "rb")
+        try:
+            for pause in LOCK_PAUSES_S:
+                time.sleep(pause)
+                with suppress(BlockingIOError):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return file
+        except OSError as error:
+            file.close()
+            if error.errno in LOCKLESS_ERRORS:
+                reason = "its file system has no locks (flock)"
+                raise OSError(error.errno, reason, str(path)) from error
+            raise
+        file.close()
         return None
 
     def is_locked(self, path: Path) -> bool:
@@ -170,6 +180,9 @@ class LocalDisk:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return True
+            except OSError as error:
+                if error.errno not in LOCKLESS_ERRORS:
+                    raise
         return False
 
     def _write(self, path: Path, data: bytes, flags: int) -> None:

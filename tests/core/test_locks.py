@@ -1,10 +1,14 @@
 """A lock keeps a second holder out, in this process and in another, until it is closed."""
 
+import errno
 import fcntl
+import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -67,6 +71,28 @@ def test_whoever_looks_at_a_lock_keeps_nobody_from_it(
 def test_a_folder_that_is_missing_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         try_lock(tmp_path / "none")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EIO])
+def test_a_file_system_without_locks_is_named_and_no_file_stays_open(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+
+    def refuse(file: IO[bytes] | int, flags: int) -> None:
+        del flags
+        opened.append(file if isinstance(file, int) else file.fileno())
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    reason = os.strerror(number) if number == errno.EIO else "its file system has no locks (flock)"
+    with pytest.raises(RequestError, match=f"cannot be written: {re.escape(reason)}$"):
+        LockedFolder(tmp_path).lock()
+    assert len(opened) == 1
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
+    if number != errno.EIO:
+        assert not is_locked(tmp_path)
 
 
 def test_a_locked_folder_keeps_others_out_until_it_is_released(tmp_path: Path) -> None:
