@@ -74,6 +74,9 @@ class Disk(Protocol):
     def lock(self, path: Path) -> IO[bytes] | None:
         """Lock a file until what is returned is closed; None where another process has it."""
 
+    def still_locks(self, lock: IO[bytes], path: Path) -> bool:
+        """Return whether what `lock` returned is of the file that is at the path now."""
+
     def is_locked(self, path: Path) -> bool:
         """Return whether a process holds the lock of a file now."""
 
@@ -170,6 +173,13 @@ class LocalDisk:
             raise
         file.close()
         return None
+
+    def still_locks(self, lock: IO[bytes], path: Path) -> bool:
+        """Return whether a lock is of the file that is there."""
+        try:
+            return os.path.samestat(os.fstat(lock.fileno()), path.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            return False
 
     def is_locked(self, path: Path) -> bool:
         """Return whether a process holds the lock."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import IO, Final
 
 from rolecast.core.disk import LOCAL_DISK, Disk
-from rolecast.core.errors import RequestError
-from rolecast.core.files import is_half_written
+from rolecast.core.errors import RequestError, RunError
+from rolecast.core.files import is_half_written, unwritable
 
 LOCK_FILE: Final = ".lock"
 """File in a folder whose lock is that of the folder."""
@@ -64,6 +64,27 @@ class LockedFolder:
         """
         if self._lock is None:
             self._lock = lock_folder(self.path, disk=self.disk)
+
+    def require_held(self) -> None:
+        """Refuse to write where the folder that was locked is gone, or another took its place.
+
+        A lock is of a file and writes go by path, so that two processes could write one folder.
+        Nothing happens where the folder is not locked.
+
+        Raises:
+            RunError: the folder was removed or replaced, or cannot be read.
+        """
+        if self._lock is None:
+            return
+        try:
+            held = self.disk.still_locks(self._lock, self.path / LOCK_FILE)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        if not held:
+            raise RunError(
+                f"{self.path} was removed or replaced while this process wrote it; nothing more "
+                "is written there"
+            )
 
     def release(self) -> None:
         """Let other processes write."""

@@ -177,6 +177,10 @@ class SimulatedDisk:
             self._change([(path, self._new_inode())])
         return _Lock(self._holders, path)
 
+    def still_locks(self, lock: IO[bytes], path: Path) -> bool:
+        """Return whether a lock is the one that is held; no schedule removes a locked folder."""
+        return isinstance(lock, _Lock) and lock.holder is self._holders.get(path)
+
     def is_locked(self, path: Path) -> bool:
         """Return whether a process has the lock."""
         return path in self._holders
@@ -275,10 +279,10 @@ class _Lock(BytesIO):
     def __init__(self, holders: dict[Path, object], path: Path) -> None:
         super().__init__()
         self._holders, self._path = holders, path
-        self._holder = holders[path] = object()
+        self.holder = holders[path] = object()
 
     def close(self) -> None:
         """Release it; that of a process that has ended, collected late, releases no other's."""
-        if self._holders.get(self._path) is self._holder:
+        if self._holders.get(self._path) is self.holder:
             del self._holders[self._path]
         super().close()

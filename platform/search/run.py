@@ -222,6 +222,7 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
         "workers": search.workers,
     }
     weights = plan.policy.space.weights(search.incumbent, search.statistics)
+    folder.require_held()
     save_policy(
         folder.policy_folder,
         plan.policy,
@@ -280,11 +281,10 @@ def run_to_end(
             known = folder.read_summary()
             if known is None and not hasattr(plan.task, "lanes"):  # compiled ones take no time
                 progress.note(f"testing the incumbent over {plan.test_episodes} held-out episodes")
-            result = (
-                finish(plan, folder, search)
-                if known is None
-                else result_of(folder, search.incumbent, known)
-            )
+            if known is None:
+                result = finish(plan, folder, search)
+            else:
+                result = result_of(folder, search.incumbent, known)
             trouble = "the search has its result, but did not end well; everything is in"
             score = result.test_return, result.test_stderr
             metrics = held_out_metrics(plan.budget.env_steps(search.spent), *score)

@@ -96,6 +96,7 @@ class BanditFolder(LockedFolder):
             wall_time_s=0.0,
             incumbent=incumbent,
         )
+        self.require_held()
         self._journal.append(batch)
 
     def read_blocks(self, *, repair: bool = False) -> list[QueryBlock]:
@@ -109,6 +110,7 @@ class BanditFolder(LockedFolder):
 
     def write_result(self, result: Mapping[str, Any]) -> None:
         """Replace the result."""
+        self.require_held()
         write_sealed_json(self.path / RESULT_FILE, result)
 
     def read_result(self) -> dict[str, Any] | None:

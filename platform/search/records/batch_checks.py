@@ -5,7 +5,7 @@ two runs, one that a release before seals wrote, or a JSON file that a person ha
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -40,16 +40,25 @@ SUMMARY_NUMBERS: Final = (
 """Fields of summary.json that are finite numbers, or null."""
 
 
-def require_sound(batch: Batch, path: Path, *, after: Batch | None) -> None:
-    """Refuse a batch that no search has written.
+def sound_batches(batches: Iterable[Batch], path: Path) -> Iterator[Batch]:
+    """Yield batches that were read, each once, and refuse those that no search has written.
 
     Args:
-        batch: which to look at.
+        batches: in their order; one may come again.
         path: folder of the run, for the error.
-        after: the batch before it; None: it is the first.
     Raises:
-        RequestError: names the batch and what is wrong in it.
+        RequestError: names a batch and what is wrong in it.
     """
+    last: Batch | None = None
+    for batch in batches:
+        if last is None or batch.index > last.index:
+            _require_sound(batch, path, after=last)
+            last = batch
+            yield batch
+
+
+def _require_sound(batch: Batch, path: Path, *, after: Batch | None) -> None:
+    """Refuse a batch that no search has written; `after` the one before it, if any."""
     index = 0 if after is None else after.index + 1
     if batch.index != index:
         raise RequestError(f"{path} is damaged: batch {index} is missing")

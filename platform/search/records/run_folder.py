@@ -23,8 +23,8 @@ from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import (
     checked_summary,
     require_run_parts,
-    require_sound,
     require_structure,
+    sound_batches,
 )
 from rolecast.platform.search.records.history import Batch, history_table, incumbents_table
 from rolecast.platform.search.records.journal import JOURNAL_FILE, Journal, part_files
@@ -167,7 +167,7 @@ class RunFolder(LockedFolder):
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         """Replace run.json."""
-        files.write_sealed_json(self.run_file, {"schema": RUN_SCHEMA, **run}, disk=self.disk)
+        self._write(self.run_file, {"schema": RUN_SCHEMA, **run})
 
     def read_run(self) -> dict[str, Any]:
         """Return run.json.
@@ -188,10 +188,12 @@ class RunFolder(LockedFolder):
 
     def append(self, batch: Batch) -> None:
         """Keep one batch, from which point on no kill can lose it; errors as of `Journal`."""
+        self.require_held()
         self.journal.append(batch)
 
     def append_again(self, batch: Batch) -> None:
         """Keep the last batch though it may be kept already, in part or as a whole."""
+        self.require_held()
         self.journal.repair()
         kept = journal.read(self.journal_file, disk=self.disk)
         if not kept or kept[-1].index < batch.index:
@@ -199,6 +201,7 @@ class RunFolder(LockedFolder):
 
     def write_tables(self) -> None:
         """Replace history.parquet and incumbents.parquet by all batches, and empty the journal."""
+        self.require_held()
         schema = {"rolecast": str(RUN_SCHEMA)}
         with (  # the incumbents are in their place first, as readers expect
             table_writer(self.history_file, schema, disk=self.disk) as add_history,
@@ -211,6 +214,7 @@ class RunFolder(LockedFolder):
 
     def write_checkpoint(self, count: int, state: Mapping[str, Any]) -> None:
         """Make the first `count` batches durable, then the optimiser's state after them."""
+        self.require_held()
         self.journal.settle()
         saved = to_sealed_bytes({"batches": count, "optimizer": state})
         files.write_bytes(self.state_file, saved, disk=self.disk)
@@ -244,7 +248,7 @@ class RunFolder(LockedFolder):
         # The newest first, so that a batch that moves on meanwhile is met twice, and never missed.
         recent = list(self._journalled([self.journal_file]))
         before = list(self._journalled(part_files(self.journal_file, disk=self.disk)))
-        whole = self._sound(chain(self._tabled(), before, recent))
+        whole = sound_batches(chain(self._tabled(), before, recent), self.path)
         return [batch if candidates else batch.without_candidates() for batch in whole]
 
     def batches(self) -> Iterator[Batch]:
@@ -254,7 +258,7 @@ class RunFolder(LockedFolder):
             RequestError: as in `read_batches`, once it is met.
         """
         parts = [*part_files(self.journal_file, disk=self.disk), self.journal_file]
-        return self._sound(chain(self._tabled(), self._journalled(parts)))
+        return sound_batches(chain(self._tabled(), self._journalled(parts)), self.path)
 
     def read_end(self) -> tuple[Batch | None, Spent]:
         """Return the last batch, None if there is none, and what the search has used.
@@ -265,15 +269,6 @@ class RunFolder(LockedFolder):
         for last in self.batches():
             spent = last.spent_with(spent)
         return last, spent
-
-    def _sound(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Yield batches that were read, each once, and refuse those that no search has written."""
-        last: Batch | None = None
-        for batch in batches:
-            if last is None or batch.index > last.index:
-                require_sound(batch, self.path, after=last)
-                last = batch
-                yield batch
 
     def _journalled(self, parts: Iterable[Path]) -> Iterator[Batch]:
         """Yield the batches of some files of the journal."""
@@ -307,11 +302,11 @@ class RunFolder(LockedFolder):
 
     def write_status(self, status: Mapping[str, Any]) -> None:
         """Replace status.json, which a power cut may take."""
-        files.write_sealed_json(self.status_file, status, disk=self.disk, durable=False)
+        self._write(self.status_file, status, durable=False)
 
     def write_structure(self, structure: Mapping[str, Any]) -> None:
         """Replace structure.json."""
-        files.write_sealed_json(self.structure_file, structure, disk=self.disk)
+        self._write(self.structure_file, structure)
 
     def read_summary(self) -> dict[str, Any] | None:
         """Return the result of the budget that run.json has; None while the run goes on.
@@ -328,4 +323,9 @@ class RunFolder(LockedFolder):
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Replace summary.json."""
-        files.write_sealed_json(self.summary_file, summary, disk=self.disk)
+        self._write(self.summary_file, summary)
+
+    def _write(self, path: Path, value: Mapping[str, Any], *, durable: bool = True) -> None:
+        """Replace a file of the run."""
+        self.require_held()
+        files.write_sealed_json(path, value, disk=self.disk, durable=durable)

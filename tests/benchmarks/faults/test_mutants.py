@@ -11,6 +11,7 @@ from rolecast.core import files
 from rolecast.platform.actors.assignment import AnswerTimes
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.search.loop import Search
+from rolecast.platform.search.records import batch_checks
 from rolecast.platform.search.records.journal import Journal
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.resilient_optimizer import ResilientOptimizer
@@ -52,7 +53,7 @@ MUTANTS = {
         Journal, "settle", "len(part_files(self._path, disk=self._disk))", "0"
     ),
     "batches of tables and journal are both taken": Mutant(
-        RunFolder, "_sound", "if last is None or batch.index > last.index", "if True"
+        batch_checks, "sound_batches", "if last is None or batch.index > last.index", "if True"
     ),
     "half a record is not cut off": Mutant(RunFolder, "repair", "self.journal.repair()"),
     "half a file is left": Mutant(files, "remove_half_written", "disk.remove(folder / name)"),
