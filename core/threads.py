@@ -20,7 +20,8 @@ class OneThread:
 
     Looking for the thread pools of a process takes milliseconds, so they are looked for again only
     when modules were imported, which may have brought another pool. Torch takes seconds to load,
-    and few optimisers need it: one that loads it inside finds the limit in the environment.
+    and few optimisers need it: one that loads it inside finds the limit in the environment. What it
+    read there it keeps, so that outside it is given the threads that it would have found.
     """
 
     def __init__(self) -> None:
@@ -42,12 +43,14 @@ class OneThread:
             try:
                 yield
             finally:
-                if torch:
-                    torch.set_num_threads(threads)
                 if before is None:
                     del os.environ[THREADS_VARIABLE]
                 else:
                     os.environ[THREADS_VARIABLE] = before
+                if torch:
+                    torch.set_num_threads(threads)
+                elif loaded := sys.modules.get("torch"):
+                    loaded.set_num_threads(usable_threads(None))
 
 
 @lru_cache(maxsize=1)

@@ -43,6 +43,31 @@ def test_what_is_loaded_inside_has_one_thread_too(inside: str) -> None:
     assert done.stdout.strip() == "{1}"
 
 
+@pytest.mark.parametrize("variable", ["3", None])
+def test_torch_that_was_loaded_inside_has_the_threads_of_a_plain_process_outside(
+    variable: str | None,
+) -> None:
+    script = (
+        "from rolecast.core.threads import OneThread, usable_threads\n"
+        "import os\nbefore, limit = os.environ.get('OMP_NUM_THREADS'), OneThread()\n"
+        "with limit():\n    with OneThread()():\n        import torch\n"
+        "    inside = torch.get_num_threads()\n"
+        "assert os.environ.get('OMP_NUM_THREADS') == before\n"
+        "print(inside, torch.get_num_threads() == usable_threads(None), before)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    if variable is not None:
+        environment["OMP_NUM_THREADS"] = variable
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert done.stdout.strip() == f"1 True {variable}"
+
+
 def test_cores_are_counted_where_the_system_does_not_tell_which_are_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
