@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 from typing import Final
 
+from rolecast.core.cgroups import CGROUP_FOLDER, MEMBERSHIP_FILE, cgroup_folders
 from rolecast.core.errors import ConfigError
 
 MEMORY_INFO: Final = Path("/proc/meminfo")
-CGROUP_FOLDER: Final = Path("/sys/fs/cgroup")
-"""Sources of the free memory and of the limit of a container, on Linux."""
+"""Source of the free memory on Linux."""
 
 EPISODE_BYTES: Final = 64
 """Memory of one episode of a batch at its peak: its seed, returns and length, and copies."""
@@ -58,14 +58,15 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     fields = dict(line.split(":") for line in MEMORY_INFO.read_text().splitlines())
     free = 1024 * int(fields["MemAvailable"].split()[0])
-    limit = CGROUP_FOLDER / "memory.max"
-    if limit.exists() and limit.read_text().strip() != "max":
-        free = min(free, max(0, int(limit.read_text()) - _taken()))
+    for group in cgroup_folders(root=CGROUP_FOLDER, membership=MEMBERSHIP_FILE):
+        limit = group / "memory.max"
+        if limit.exists() and limit.read_text().strip() != "max":
+            free = min(free, max(0, int(limit.read_text()) - _taken(group)))
     return free
 
 
-def _taken() -> int:
-    """Return the bytes held by a container's processes, without cached files."""
-    lines = (CGROUP_FOLDER / "memory.stat").read_text().splitlines()
+def _taken(group: Path) -> int:
+    """Return the bytes held by the processes of a control group, without cached files."""
+    lines = (group / "memory.stat").read_text().splitlines()
     files = dict(line.split() for line in lines)["inactive_file"]
-    return int((CGROUP_FOLDER / "memory.current").read_text()) - int(files)
+    return int((group / "memory.current").read_text()) - int(files)

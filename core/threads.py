@@ -9,6 +9,7 @@ from typing import Final
 
 from threadpoolctl import ThreadpoolController
 
+from rolecast.core.cgroups import core_quota
 from rolecast.core.errors import ConfigError
 
 THREADS_VARIABLE: Final = "OMP_NUM_THREADS"
@@ -79,8 +80,9 @@ def usable_threads(asked: int | None) -> int:
 def available_cores() -> int:
     """Return how many cores this process may use; all of the machine where none are withheld.
 
-    Linux tells which cores a process may use, macOS does not.
+    Linux tells which cores a process may use, and how much of their time; macOS does not.
     """
+    cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        cores = len(os.sched_getaffinity(0))
+    return min(cores, core_quota() or cores)

@@ -73,7 +73,15 @@ def test_cores_are_counted_where_the_system_does_not_tell_which_are_ours(
 ) -> None:
     assert 1 <= available_cores() <= (os.cpu_count() or 1)
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr("rolecast.core.threads.core_quota", lambda: None)
     assert available_cores() == os.cpu_count()
+
+
+def test_a_quota_of_a_container_limits_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    cores = available_cores()
+    for quota, expected in ((1, 1), (cores + 7, cores)):
+        monkeypatch.setattr("rolecast.core.threads.core_quota", lambda quota=quota: quota)
+        assert available_cores() == expected
 
 
 @pytest.mark.parametrize(

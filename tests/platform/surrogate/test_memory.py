@@ -101,6 +101,24 @@ def test_the_limit_of_a_container_counts_without_files_that_can_be_dropped(
     assert available_memory() == expected
 
 
+@pytest.mark.parametrize(("own", "above", "expected"), [("900", "max", 600), ("900", "500", 200)])
+def test_limits_of_the_own_group_and_of_those_above_it_count(
+    own: str, above: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info, membership = tmp_path / "meminfo", tmp_path / "membership"
+    info.write_text("MemAvailable:  1048576 kB\n")
+    membership.write_text("0::/user.slice/job\n")
+    (tmp_path / "user.slice" / "job").mkdir(parents=True)
+    for group, limit in (("user.slice/job", own), ("user.slice", above)):
+        (tmp_path / group / "memory.max").write_text(limit + "\n")
+        (tmp_path / group / "memory.current").write_text("300\n")
+        (tmp_path / group / "memory.stat").write_text("inactive_file 0\n")
+    monkeypatch.setattr(memory, "MEMORY_INFO", info)
+    monkeypatch.setattr(memory, "CGROUP_FOLDER", tmp_path)
+    monkeypatch.setattr(memory, "MEMBERSHIP_FILE", membership, raising=False)
+    assert available_memory() == expected
+
+
 @pytest.mark.parametrize("name", ["local_gp", "gp_ucb"])
 def test_a_search_that_memory_cannot_hold_says_so_and_goes_on_with_more(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
