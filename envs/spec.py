@@ -262,6 +262,14 @@ class EpisodeKernels(Protocol):
         """Return what `LaneEpisodes.advance` calls in each step (see `STEP_ARGUMENT`)."""
 
 
+@runtime_checkable
+class SizedEpisodeKernels(EpisodeKernels, Protocol):
+    """Running compiled episodes whose kernels CUDA can run, too, which has few rows for each."""
+
+    def workspace_rows(self) -> int:
+        """Return the most rows that a kernel has for what it computes in between."""
+
+
 class LaneTask(Protocol):
     """Compiled form of a task whose episodes all last `spec.horizon` steps.
 

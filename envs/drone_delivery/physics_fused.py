@@ -59,7 +59,7 @@ WAS_X, WAS_Y, HITS = range(3)
 """Rows of the scratch array of each drone: last position, and number of its collisions."""
 
 SCRATCH_ROWS: Final = 3
-"""Number of rows of the scratch array."""
+"""Number of rows of the scratch array, of each drone."""
 
 
 class DroneDeliveryLanes:
@@ -124,6 +124,11 @@ class DroneDeliveryEpisodes:
         results = self.rewards, self.returns
         moving = advance, (self._world, actions, *self._keys, self._constants, *results)
         return moving, self._observing()
+
+    def workspace_rows(self) -> int:
+        """Return the most rows that a kernel has for what it computes in between."""
+        rows: int = self.observations.shape[1] * SCRATCH_ROWS
+        return rows
 
 
 @compiled

@@ -114,6 +114,16 @@ class PredatorPreyEpisodes:
         """Return what `advance` calls."""
         return ((advance, (STEP_ARGUMENT, actions, *self._world)),)
 
+    def workspace_rows(self) -> int:
+        """Return the rows that the kernel has for what it computes in between."""
+        return scratch_rows(self.observations.shape[1], self._velocities.shape[1])
+
+
+@inlined
+def scratch_rows(n: int, movers: int) -> int:
+    """Return the rows of the scratch array of n predators among the movers: forces come first."""
+    return 2 * movers + 3 * n
+
 
 @compiled
 def advance(
@@ -156,7 +166,7 @@ def advance(
     n, movers, entities, points, size, scouts = counts
     time_step, damping, force, margin, reward, view, capture = constants
     touch = f32((sizes[0] + sizes[n]) ** 2)
-    scratch = workspace(2 * movers + 3 * n)  # the forces come first
+    scratch = workspace(scratch_rows(n, movers))
     for block in range(first_block(), rewards.shape[0], block_stride()):
         p, v = 2 * block * entities, 2 * block * movers
         if step != OBSERVE_STEP:

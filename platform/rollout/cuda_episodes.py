@@ -17,7 +17,7 @@ from rolecast.core.kernel_address import at_step
 from rolecast.core.lane_arrays import gather_lanes
 from rolecast.core.simd.cuda import WORKSPACE_ROWS
 from rolecast.core.types import LANE_COUNT, Float, KernelCalls
-from rolecast.envs.spec import EpisodeKernels, LaneEpisodes, LaneTask
+from rolecast.envs.spec import LaneEpisodes, LaneTask, SizedEpisodeKernels
 from rolecast.platform.rollout.played import Episodes, from_lanes, in_blocks
 from rolecast.policies.protocol import PolicyKernels
 
@@ -34,17 +34,17 @@ class CudaEpisodes:
         """Begin and move.
 
         Raises:
-            ConfigError: task or policy has no kernels that CUDA can run, or the policy needs more
-                workspace than a thread has.
+            ConfigError: task or policy has no kernels that CUDA can run, or one of them needs
+                more workspace than a thread has.
         """
         policy, spec = asked.policy, asked.task.spec
         self._length, self._horizon = asked.seeds.size, spec.horizon
         actor, episodes = policy.lanes(), _begun(asked)
-        if not isinstance(episodes, EpisodeKernels):
+        if not isinstance(episodes, SizedEpisodeKernels):
             raise ConfigError("task", spec.id, "one whose kernels CUDA can run")
         if not isinstance(actor, PolicyKernels):
             raise ConfigError("policy", policy.name, "one whose kernels CUDA can run")
-        rows = actor.workspace_rows(spec.agents)
+        rows = max(actor.workspace_rows(spec.agents), episodes.workspace_rows())
         if rows > WORKSPACE_ROWS:
             raise ConfigError("rows of workspace", rows, f"at most {WORKSPACE_ROWS} on CUDA")
         self._observations, self._returns = episodes.observations, episodes.returns

@@ -37,6 +37,17 @@ def calls_of(task: BatchedTask, policy: Policy) -> KernelCalls:
     return (*acting, *episodes.calls(actions))
 
 
+def three_episodes(task: BatchedTask, policy: Policy) -> Episodes:
+    return Episodes(
+        task=task,
+        policy=policy,
+        weights=np.zeros((1, policy.space.size)),
+        candidate=np.zeros(3, dtype=np.int64),
+        seeds=np.arange(3, dtype=np.uint64),
+        summed=None,
+    )
+
+
 def source_of(kernel: Any) -> Any:
     return kernel.py_func
 
@@ -101,14 +112,37 @@ def test_what_has_no_kernels_for_cuda_is_refused(
     from rolecast.platform.rollout.cuda_episodes import CudaEpisodes
 
     task = make_task(task_id)
-    policy = make_policy(policy_name, task)
-    episodes = Episodes(
-        task=task,
-        policy=policy,
-        weights=np.zeros((1, policy.space.size)),
-        candidate=np.zeros(3, dtype=np.int64),
-        seeds=np.arange(3, dtype=np.uint64),
-        summed=None,
-    )
     with pytest.raises(ConfigError, match=f"^{field} is .* expected one whose kernels CUDA can"):
-        CudaEpisodes(episodes)
+        CudaEpisodes(three_episodes(task, make_policy(policy_name, task)))
+
+
+class OwnKernels:
+    """Compiled form of a policy that needs nothing in between."""
+
+    def workspace_rows(self, agents: int) -> int:
+        return 0
+
+    def calls(self, weights: Any, observations: Any, actions: Any) -> KernelCalls:
+        return ()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "own", "rows"),
+    [
+        ("pred_prey_99", False, "[0-9]+"),
+        ("pred_prey_120", True, str(2 * (120 + 40) + 3 * 120)),
+        ("drone_delivery_171", True, str(3 * 171)),
+    ],
+)
+def test_kernels_of_task_or_policy_that_need_more_rows_than_a_thread_has_are_refused(
+    task_id: str, own: bool, rows: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rolecast.platform.rollout.cuda_episodes import CudaEpisodes
+
+    task = make_task(task_id)
+    policy = make_policy("mlp", task)
+    if own:
+        monkeypatch.setattr(type(policy), "lanes", lambda self: OwnKernels())
+    said = f"^rows of workspace is {rows}; expected at most 512 on CUDA$"
+    with pytest.raises(ConfigError, match=said):
+        CudaEpisodes(three_episodes(task, policy))
