@@ -6,6 +6,7 @@ first alone. It is kept by this content in a folder of the user, whatever the pa
 a submitted job, whose working folder is new each time, compiles nothing again.
 """
 
+import logging
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
@@ -21,6 +22,9 @@ from numba.core.caching import IndexDataCacheFile
 from rolecast.core.user_folders import kernel_folder
 
 F = TypeVar("F", bound=Callable[..., object])
+
+KERNEL_LOGGER: Final = logging.getLogger("rolecast.kernels")
+"""Says where kernels cannot be kept; by default on stderr."""
 
 FAST_MATH: Final = {"contract", "reassoc", "nsz", "arcp"}
 """Lets sums be reordered and fused, which vectors need; NaN and infinity keep their meaning."""
@@ -39,16 +43,77 @@ def compiled_exactly(function: F) -> F:
 def _cached(function: F, fast_math: set[str] | bool) -> F:
     decorate: Any = numba.njit(cache=True, nogil=True, fastmath=fast_math, error_model="numpy")
     kernel: Any = decorate(function)
-    kept, stamp = kernel._cache, fingerprint(kernel.py_func)  # noqa: SLF001 - no public way
-    folder = kernel_folder()
-    if folder is None:
-        kept._cache_file._source_stamp = stamp  # noqa: SLF001
-    else:
-        name = f"{kept._impl.filename_base}-{stamp[:16]}"  # noqa: SLF001
-        files: Any = IndexDataCacheFile
-        kept._cache_file = files(str(folder), name, stamp)  # noqa: SLF001
+    kept = kernel._cache  # noqa: SLF001 - no public way
+    kept._cache_file = KernelFiles(  # noqa: SLF001
+        kernel.py_func,
+        kept._impl.filename_base,  # noqa: SLF001
+        kernel_folder(),
+        beside=kept.cache_path,
+    )
     typed: F = kernel
     return typed
+
+
+_NumbaFiles: Any = IndexDataCacheFile  # has no types
+
+
+class KernelFiles(_NumbaFiles):  # type: ignore[misc]  # of Any
+    """Files of one kernel, an index and a file of code for each signature.
+
+    Differs: numba numbers the files of code without a lock. Two processes that compile different
+    signatures at once could take one number, and whoever came later would load the wrong code.
+    """
+
+    def __init__(
+        self, function: FunctionType, base: str, folder: Path | None, *, beside: str
+    ) -> None:
+        """Name nothing yet: parts of the kernel may stand below it in its file.
+
+        Args:
+            function: the kernel in Python.
+            base: numba's name of the files.
+            folder: where kernels are kept by content; None: in numba's own place.
+            beside: that place.
+        """
+        super().__init__(beside if folder is None else str(folder), base, None)
+        self._function, self._base, self._by_content = function, base, folder is not None
+        self._told = False
+
+    def load(self, key: object) -> Any:
+        """Return what was kept for a signature; None where nothing was, or it cannot be read."""
+        self._name()
+        try:
+            return super().load(key)
+        except OSError:
+            return None
+
+    def save(self, key: object, data: object) -> None:
+        """Keep the code for a signature, if there is room; else each process compiles its own."""
+        self._name()
+        name = f"{Path(self._index_path).stem}.{sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+        try:
+            self._save_data(name, data)  # before the index, which never names what is not there
+            self._save_index({**self._load_index(), key: name})
+        except OSError as error:
+            if not self._told:
+                KERNEL_LOGGER.warning(
+                    "kernels cannot be kept in %s, and are compiled again in each process: %s",
+                    self._cache_path,
+                    error,
+                )
+            self._told = True
+
+    def flush(self) -> None:
+        """Forget all code of the kernel."""
+        self._name()
+        super().flush()
+
+    def _name(self) -> None:
+        """Name the files by what the kernel is made of, once it is used."""
+        if self._source_stamp is None:
+            stamp = fingerprint(self._function)
+            name = f"{self._base}-{stamp[:16]}" if self._by_content else self._base
+            super().__init__(self._cache_path, name, stamp)
 
 
 def inlined(function: F) -> F:

@@ -5,10 +5,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rolecast.core.compiled import fingerprint
+from rolecast.core.compiled import KernelFiles, fingerprint
 from rolecast.policies.mlp_fused import mlp_actions
 
 KERNEL = """
@@ -101,3 +102,70 @@ def test_what_an_overload_stands_for_is_a_part_of_a_kernel(
     monkeypatch.setattr(Path, "read_bytes", noted)
     fingerprint(vars(mlp_actions)["py_func"])
     assert "lane_arrays.py" in names
+
+
+BELOW = """
+from rolecast.core.compiled import compiled, inlined
+import constants
+
+@compiled
+def kernel(x: float) -> float:
+    return late(x)
+
+SHIFT = constants.SHIFT
+
+@inlined
+def late(x: float) -> float:
+    return 2.0 * x + SHIFT
+
+print(kernel(1.0), sum(kernel.stats.cache_hits.values()))
+"""
+
+
+def test_a_kernel_is_made_of_what_stands_below_it_too(kernel: Path) -> None:
+    """It was stamped when it was decorated, before its file was read to the end."""
+    (kernel / "kernel.py").write_text(BELOW)
+    assert result(kernel) == (3.0, 0)
+    (kernel / "constants.py").write_text("SHIFT = 4.0\n")
+    assert result(kernel) == (6.0, 0)
+    assert result(kernel) == (6.0, 1)
+
+
+def shifted(x: float) -> float:
+    """Stand for a kernel."""
+    return x + 1.0
+
+
+def files_in(folder: Path) -> KernelFiles:
+    function: Any = shifted
+    return KernelFiles(function, "shifted", folder, beside=str(folder))
+
+
+def test_two_processes_never_keep_two_signatures_in_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has read the index before the other has written it."""
+    first, second = files_in(tmp_path), files_in(tmp_path)
+    monkeypatch.setattr(KernelFiles, "_load_index", lambda _: {})
+    first.save("float32", "code of float32")
+    second.save("float64", "code of float64")
+    monkeypatch.undo()
+    kept = files_in(tmp_path)
+    assert kept.load("float64") == "code of float64"
+    assert kept.load("float32") is None  # forgotten, and compiled again
+    assert len(list(tmp_path.glob("*.nbc"))) == 2
+
+
+def test_a_full_disk_costs_compiling_and_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    files = files_in(tmp_path)
+    monkeypatch.setattr(KernelFiles, "_save_data", full)
+    files.save("float32", "code")
+    files.save("float64", "code")
+    assert files.load("float32") is None
+    assert caplog.text.count("No space left on device") == 1
+    assert str(tmp_path) in caplog.text
