@@ -47,8 +47,9 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
         "Disk, clock, cluster and processes are simulated. Each schedule disturbs a run at points",
         "drawn from its seed, and resumes it until it ends. Each message must be one sentence, and",
         "nothing may be left behind. Mutants of what keeps a run, such as a sync left out or a",
-        "replay that skips a batch, are found within 1,000 schedules each, but for one that only a",
-        "node lost just before an answer shows (`tests/benchmarks/faults`).",
+        "replay that skips a batch, are found within 1,000 schedules each, but for two: one needs",
+        "a node lost just before an answer, one a power cut while a journal is emptied",
+        "(`tests/benchmarks/faults`).",
         "",
     ]
     for part, text in PART_TEXTS.items():

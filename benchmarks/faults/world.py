@@ -14,6 +14,9 @@ POINT_LIMIT: Final = 40
 LONGEST_JUMP_S: Final = 30 * 24 * 3600.0
 """Of the clock."""
 
+CLUSTER_FAULTS: Final = frozenset({FaultKind.ACTOR, FaultKind.NODE, FaultKind.LATE})
+"""Faults that need actors."""
+
 FULL_POINTS: Final = 200
 """Points after which there is room on a full disk again, if the driver has not ended before."""
 
@@ -49,11 +52,12 @@ class World:
         self.points = 0
         self.rng = np.random.default_rng([seed, 1])
         self.struck: list[Fault] = []
+        """Faults that came; those of a cluster only where there is one."""
         self.passed: list[str] = []
         """What each point was, for whoever replays a schedule."""
         self.dead = False
         self.on_power_cut: Callable[[Fault], None] = lambda _: None
-        self.on_cluster: Callable[[Fault], None] = lambda _: None
+        self.on_cluster: Callable[[Fault], None] | None = None
         self.on_read: Callable[[], None] = lambda: None
         self._due = list(reversed(faults))
         self._limit = limit
@@ -110,7 +114,8 @@ class World:
 
     def _strike(self, fault: Fault) -> None:
         self.passed.append(f"-- {fault}")
-        self.struck.append(fault)
+        if self.on_cluster is not None or fault.kind not in CLUSTER_FAULTS:
+            self.struck.append(fault)
         match fault.kind:
             case FaultKind.KILL | FaultKind.POWER:
                 self.dead = True
@@ -128,6 +133,7 @@ class World:
             case FaultKind.LOST:
                 raise ProcessLost
             case FaultKind.ACTOR | FaultKind.NODE | FaultKind.LATE:
-                self.on_cluster(fault)
+                if self.on_cluster is not None:
+                    self.on_cluster(fault)
             case FaultKind.READ:
                 self.on_read()
