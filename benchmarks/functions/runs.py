@@ -54,6 +54,11 @@ class FunctionProblem:
         """Whether a graph of the function's interactions is known."""
         return not self.rotated and self.kind != "ackley"
 
+    @property
+    def has_wrong_graphs(self) -> bool:
+        """Whether exchanged dimensions have another graph: not one of single dimensions."""
+        return self.has_graph and self.kind != "levy"
+
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizerMethod:
@@ -97,6 +102,7 @@ class OptimizerMethod:
             self.smallest <= problem.dimension <= (self.largest or problem.dimension)
             and (not self.kinds or problem.kind in self.kinds)
             and (self.graph is None or problem.has_graph)
+            and (self.graph != "random" or problem.has_wrong_graphs)
         )
 
     def settings_for(
