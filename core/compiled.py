@@ -43,6 +43,7 @@ def compiled_exactly(function: F) -> F:
 def _cached(function: F, fast_math: set[str] | bool) -> F:
     decorate: Any = numba.njit(cache=True, nogil=True, fastmath=fast_math, error_model="numpy")
     kernel: Any = decorate(function)
+    _sources_as_imported(function)
     kept = kernel._cache  # noqa: SLF001 - no public way
     kept._cache_file = KernelFiles(  # noqa: SLF001
         kernel.py_func,
@@ -90,7 +91,8 @@ class KernelFiles(_NumbaFiles):  # type: ignore[misc]  # of Any
     def save(self, key: object, data: object) -> None:
         """Keep the code for a signature, if there is room; else each process compiles its own."""
         self._name()
-        name = f"{Path(self._index_path).stem}.{sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+        told = sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]
+        name = f"{Path(self._index_path).stem}.{told}.nbc"
         try:
             self._save_data(name, data)  # before the index, which never names what is not there
             self._save_index({**self._load_index(), key: name})
@@ -122,8 +124,22 @@ def inlined(function: F) -> F:
     A call between compiled functions costs tens of nanoseconds where arrays are passed.
     """
     decorate: Any = numba.njit(fastmath=FAST_MATH, error_model="numpy", forceinline=True)
+    _sources_as_imported(function)
     part: F = decorate(function)
     return part
+
+
+def _sources_as_imported(function: Callable[..., object]) -> None:
+    """Read what is compiled later, since a file may change between its import and first use."""
+    _of_all_kernels()
+    code: Any = function
+    _source(code.__code__.co_filename)
+
+
+@cache
+def _source(file: str) -> bytes:
+    """Return what a file says when it is first asked for."""
+    return Path(file).read_bytes()
 
 
 @cache
@@ -147,7 +163,7 @@ def fingerprint(function: FunctionType) -> str:
         if part in met:
             continue
         met.add(part)
-        digest.update(Path(part.__code__.co_filename).read_bytes())
+        digest.update(_source(part.__code__.co_filename))
         for name in sorted(part.__code__.co_names):
             value = part.__globals__.get(name)
             # A compiled function, an intrinsic of the SIMD library, or what an overload stands for.

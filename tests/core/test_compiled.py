@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from rolecast.core import compiled
 from rolecast.core.compiled import KernelFiles, fingerprint
 from rolecast.policies.mlp_fused import mlp_actions
 
@@ -92,14 +93,13 @@ def test_what_an_overload_stands_for_is_a_part_of_a_kernel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A workspace is taken by a plain function, whose body numba gets from another."""
-    read = Path.read_bytes
     names: list[str] = []
 
-    def noted(path: Path) -> bytes:
-        names.append(path.name)
-        return read(path)
+    def noted(file: str) -> bytes:
+        names.append(Path(file).name)
+        return b""
 
-    monkeypatch.setattr(Path, "read_bytes", noted)
+    monkeypatch.setattr(compiled, "_source", noted)
     fingerprint(vars(mlp_actions)["py_func"])
     assert "lane_arrays.py" in names
 
@@ -169,3 +169,14 @@ def test_a_full_disk_costs_compiling_and_no_run(
     assert files.load("float32") is None
     assert caplog.text.count("No space left on device") == 1
     assert str(tmp_path) in caplog.text
+
+
+def test_a_file_that_changes_before_a_kernel_is_used_is_another_one(kernel: Path) -> None:
+    """As by an upgrade while a process waits: its code was kept as that of the new file."""
+    later = KERNEL.replace("print(", "import change\nprint(")
+    (kernel / "kernel.py").write_text(later)
+    change = "import pathlib\nfile = pathlib.Path('parts.py')\n"
+    change += "file.write_text(file.read_text().replace('2.0 * x', '5.0 * x'))\n"
+    (kernel / "change.py").write_text(change)
+    assert result(kernel) == (3.0, 0)
+    assert result(kernel) == (6.0, 0)
