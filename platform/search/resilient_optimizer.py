@@ -128,8 +128,8 @@ def replay(
         session: in the state before the first of them.
         batches: in order, whole.
         asked_alike: whether it asks for them again, as before. Else what it asks for before each
-            batch, by which it takes one batch from the next, counts for nothing; and it is asked
-            for as many candidates more as had been under way.
+            batch, by which it takes one batch from the next, is forgotten at the end; and it is
+            asked for as many candidates more as had been under way.
     Raises:
         RunError: it asks for other candidates than it did.
     """
@@ -142,8 +142,6 @@ def replay(
             if asked_alike:
                 same = _same(asked, batch.candidates, f"batch {batch.index}") and same
                 candidates = None
-            else:
-                session.forget_pending()
         told = EvaluatedBatch(
             candidates=candidates,
             returns=batch.observed_means,

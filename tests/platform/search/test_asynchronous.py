@@ -25,7 +25,7 @@ from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.resilient_optimizer import replay
-from rolecast.platform.search.session import BatchRequest, LocalSession
+from rolecast.platform.search.session import BatchRequest, EvaluatedBatch, LocalSession
 
 Q, EPISODES = 4, 2
 HORIZON = make_task("pred_prey_3").spec.horizon
@@ -264,3 +264,31 @@ def test_observations_are_normalised_by_what_was_told(begin: Begin, tmp_path: Pa
     counts = [batch.statistics.count for batch in told if batch.statistics is not None]
     sizes = np.array([len(batch.candidates) for batch in told])
     assert counts == (sizes * EPISODES * HORIZON * 3).cumsum().tolist()
+
+
+def test_candidates_that_are_told_again_keep_their_pairs() -> None:
+    """They were forgotten before they were told, and pairs on common episodes looked unrelated."""
+    config = optimizer_config("local_gp", groups=(0,) * 6)
+    live, again = (LocalSession(config, dimension=6, seed=3) for _ in range(2))
+
+    def asked(spent: float) -> Float:
+        found = live.tell_and_ask(None, BatchRequest(q=4, spent=spent)).candidates
+        assert found is not None
+        return found
+
+    first, second = asked(0.0), asked(0.0)
+    returns = np.arange(4.0)
+    told = EvaluatedBatch(candidates=first, returns=returns, stderrs=None)
+    saved = live.tell_and_ask(told, BatchRequest(q=4, spent=0.1), keep=True)
+    assert saved.state is not None
+    again.restore(saved.state)
+    batch = Batch(
+        index=1, kind=Kind.SEARCH, first=4, spent=0.1, candidates=second,
+        episodes_of=np.array([4, 4, 6, 6]), episode_returns=returns[:, None],
+        observed_returns=returns[:, None], env_steps=np.arange(1, 5), wall_time_s=0.0,
+        incumbent=first[0],
+    )  # fmt: skip
+    replay(again, [batch], asked_alike=False)
+    live.tell_and_ask(EvaluatedBatch(candidates=second, returns=returns, stderrs=None), None)
+    groups = [each._optimizer.state_dict()["groups"].tolist() for each in (live, again)]
+    assert groups[0] == groups[1] == [0, 0, 2, 2, 4, 4, 6, 6]
