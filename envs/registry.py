@@ -203,15 +203,17 @@ def make_env(task: str | Factory, *, render_mode: str | None = None, **options: 
     Raises:
         RequestError: as in `make_task`; or the task cannot be drawn.
     """
-    from rolecast.envs.adapters.task import AdaptedTask
     from rolecast.envs.faces.gymnasium import TaskGymEnv
     from rolecast.envs.faces.pettingzoo import TaskEnv
-    from rolecast.envs.rewards.task import unwrapped
 
-    made = make_task(task, **options)
-    if render_mode is not None and isinstance(unwrapped(made), AdaptedTask):
-        made.close()  # a user's environment is told when it is made
-        made = make_task(task, render_mode=render_mode, **options)
+    built_in = isinstance(task, str) and is_built_in(parse_id(task)[0])
+    told = {} if built_in or render_mode is None else {"render_mode": render_mode}
+    try:  # a user's environment is told when it is made; a batched task takes no such option
+        made = make_task(task, **options, **told)
+    except RequestError:
+        if not told:
+            raise
+        made = make_task(task, **options)
     return (TaskGymEnv if made.spec.agents == 1 else TaskEnv)(made, render_mode)
 
 
@@ -219,12 +221,12 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
     """Return the task of a name with options, without reward settings."""
     family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
     if family and family[1] in FAMILIES:
-        _check_options(name, FAMILIES[family[1]].options, given)
+        require_known(f"option of task {name!r}:", given, FAMILIES[family[1]].options)
         needed = 512 * int(family[2]) ** 2  # places of all pairs, of 16 episodes
         require_room(f"number of agents of {family[1]}", int(family[2]), needed, "fewer")
         return FAMILIES[family[1]].build(int(family[2]), **given)
     if name in NAMED_TASKS:
-        _check_options(name, TASK_OPTIONS, given)
+        require_known(f"option of task {name!r}:", given, TASK_OPTIONS)
         return NAMED_TASKS[name](**given)
     if name in CAUSAL_TASKS:
         return _causal(name, **given)
@@ -319,11 +321,6 @@ def _made(factory: Factory, options: Mapping[str, Any], task_id: str) -> Any:
     except (Exception, SystemExit) as error:
         what = f"{type(error).__name__} ({first_line(error)})"
         raise RequestError(f"task {task_id!r} cannot be made: {what}") from error
-
-
-def _check_options(name: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:
-    """Refuse options that a task of this project does not have."""
-    require_known(f"option of task {name!r}:", options, known)
 
 
 def _name_of(factory: Factory) -> str:

@@ -88,7 +88,12 @@ class Point:
         return self.value
 
 
-@pytest.mark.parametrize("task", [Drawn, batched])
+def drawn(render_mode: str) -> Drawn:
+    """Return an environment that is made to draw, and in no other way."""
+    return Drawn(render_mode)
+
+
+@pytest.mark.parametrize("task", [Drawn, drawn, batched])
 def test_whoever_draws_is_told_to_whatever_names_it(
     task: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
