@@ -184,7 +184,7 @@ def _plan_for(
     affordable = min(batch_size, config.evaluations or (config.env_steps or 0) // steps + 1)
     _require_memory(affordable, episodes, test_episodes, policy.space.dimension)
     design_seed = derived_seed(config.seed, Purpose.OPTIMIZER)
-    design = policy_hints.initial_design(informed, policy, seed=design_seed)
+    design = policy_hints.initial_design(informed, policy, seed=design_seed, begun=begun)
     if design is None:  # refused here, a dimension is one sentence and not a process that is lost
         built = informed.build(dimension=policy.space.dimension, seed=config.seed)
         checked_optimizer(config.optimizer, built)

@@ -78,17 +78,20 @@ def evaluation_hints(config: OptimizerConfig, count: int) -> dict[str, Any]:
     return _empty(config, known)
 
 
-def initial_design(config: OptimizerConfig, policy: Policy, *, seed: int) -> Float | None:
+def initial_design(
+    config: OptimizerConfig, policy: Policy, *, seed: int, begun: bool = False
+) -> Float | None:
     """Return the initial design [T0, D], evaluated before the optimiser is built.
 
     None unless the config is a `HasInitialDesign` and gives some; and where weights are tied, since
     a structure of weights says nothing about a cube of orbits.
 
     Raises:
-        ConfigError: weights are tied, and a structure is asked for that only weights have.
+        ConfigError: weights are tied, and a structure is asked for that only weights have. A run
+            that has `begun` goes on without.
     """
     if policy.space.tied and isinstance(config, UsesPolicyStructure):
-        if isinstance(config, NeedsPolicy):
+        if isinstance(config, NeedsPolicy) and not begun:
             config.require_black_box()
         return None
     if not isinstance(config, HasInitialDesign):

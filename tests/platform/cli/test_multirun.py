@@ -1,6 +1,7 @@
 """Lists with commas on a command line, and a file of settings: one search for each combination."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -221,6 +222,11 @@ def test_a_file_that_says_something_else_asks_for_other_searches(
     small = ("--workers", "0", "--out", out)
     words = ("search", "-m", "--config", file, "--optimizer", "random,snes", *small)
     assert rolecast_command(*words).returncode == 0
+    kept = out / "multirun.json"
+    told = kept.read_text()
+    kept.write_text(re.sub(r"#\w+", "", told))  # of a release that kept no digests
+    assert rolecast_command(*words).returncode == 0
+    kept.write_text(told)
     assert rolecast_command(*words).returncode == 0
     file.write_text(file.read_text().replace("= 8", "= 12"))
     refused = rolecast_command(*words)

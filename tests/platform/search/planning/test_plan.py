@@ -135,6 +135,7 @@ def test_tied_weights_have_no_structure_of_weights(settings: Any, refused: str |
     config = SearchConfig(
         task="pred_prey_3", policy_options={"tied_weights": True}, optimizer_settings=settings
     )
+    assert make_plan(config, begun=True).design is None  # a run of before goes on
     if refused is None:
         assert make_plan(config).design is None
         return
