@@ -1,6 +1,7 @@
 """Control groups of this process, by which Linux and containers limit what it may take."""
 
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -32,10 +33,12 @@ def cgroup_folders(
     return [folder for folder in map(top.joinpath, (group, *group.parents)) if folder.is_dir()]
 
 
+@cache
 def core_quota(*, root: Path = CGROUP_FOLDER, membership: Path = MEMBERSHIP_FILE) -> int | None:
     """Return how many cores the groups grant at most, rounded up; None where none is limited.
 
-    Arguments as of `cgroup_folders`.
+    They are read once, as robots ask for their threads in each step. Arguments as of
+    `cgroup_folders`.
     """
     quotas = list[int]()
     for version in ("", "cpu"):

@@ -51,3 +51,13 @@ def test_the_own_group_is_first_and_groups_that_are_not_seen_are_left_out(tmp_pa
     found = cgroup_folders(root=tmp_path, membership=listed)
     assert found == [tmp_path / "a" / "b", tmp_path / "a", tmp_path]
     assert cgroup_folders(root=tmp_path / "none", membership=listed) == []
+
+
+def test_a_quota_is_read_once(tmp_path: Path) -> None:
+    """Robots ask for their threads in each step, and reading takes a third of a millisecond."""
+    listed, limit = tmp_path / "membership", tmp_path / "cpu.max"
+    listed.write_text("0::/\n")
+    limit.write_text("200000 100000\n")
+    assert core_quota(root=tmp_path, membership=listed) == 2
+    limit.unlink()
+    assert core_quota(root=tmp_path, membership=listed) == 2
