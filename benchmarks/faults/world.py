@@ -114,8 +114,12 @@ class World:
 
     def _strike(self, fault: Fault) -> None:
         self.passed.append(f"-- {fault}")
-        if self.on_cluster is not None or fault.kind not in CLUSTER_FAULTS:
-            self.struck.append(fault)
+        if fault.kind in CLUSTER_FAULTS:
+            if self.on_cluster is not None:
+                self.struck.append(fault)
+                self.on_cluster(fault)
+            return
+        self.struck.append(fault)
         match fault.kind:
             case FaultKind.KILL | FaultKind.POWER:
                 self.dead = True
@@ -132,8 +136,5 @@ class World:
                 self.now += LONGEST_JUMP_S ** float(np.random.default_rng(fault.draw).random())
             case FaultKind.LOST:
                 raise ProcessLost
-            case FaultKind.ACTOR | FaultKind.NODE | FaultKind.LATE:
-                if self.on_cluster is not None:
-                    self.on_cluster(fault)
             case FaultKind.READ:
                 self.on_read()

@@ -263,9 +263,9 @@ def run_to_end(
             told = Told(callbacks, folder.path, asdict(plan.config), folder.clock, search.leave_out)
             if not search.finished:
                 folder.disk.remove(folder.status_file)  # of a part before this one
-            if record is not None:
-                if not search.finished:
+                if record is not None:
                     search.prepare()
+            if record is not None:
                 folder.write_run(record)
             request = request_text(plan.config).encode()
             write_bytes(folder.request_file, request, disk=folder.disk)
